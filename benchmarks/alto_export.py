@@ -83,7 +83,7 @@ def page_model() -> PageModel:
     regions: list[PageSegment] = []
     for number in range(REGIONS):
         left, top = 60 + number % 2 * 1180, 40 + number // 2 * 700
-        found = PageSegment(f"r{number}", "region", "TextRegion", box(left, top, 1100, 680))
+        page_segment = PageSegment(f"r{number}", "region", "TextRegion", box(left, top, 1100, 680))
         for row in range(LINES):
             y = top + 5 + row * 13
             upper = [(left + 10 + step * 90, y - step % 3) for step in range(12)]
@@ -91,8 +91,8 @@ def page_model() -> PageModel:
             line = PageSegment(f"r{number}l{row}", "line", points=[*upper, *lower])
             line.baseline = [(left + 10 + step * 247, y + 10 - step % 2) for step in range(5)]
             line.texts = [PageText(f"line {row} of the region {number}, a row of some words & marks")]
-            found.children.append(line)
-        regions.append(found)
+            page_segment.children.append(line)
+        regions.append(page_segment)
     return PageModel(WIDTH, HEIGHT, "page.jpg", regions)
 
 
@@ -103,11 +103,11 @@ def box(left: int, top: int, wide: int, high: int) -> list[tuple[float, float]]:
 
 def kraken_python() -> Path | None:
     """Return the interpreter that has kraken, or None."""
-    stated = os.environ.get("ARMARIUM_KRAKEN_PYTHON")
-    if stated:
-        return Path(stated)
-    found = sorted((Settings().state_dir / "runtimes").glob("kraken*/bin/python"))
-    return found[0] if found else None
+    answer = os.environ.get("ARMARIUM_KRAKEN_PYTHON")
+    if answer:
+        return Path(answer)
+    paths = sorted((Settings().state_dir / "runtimes").glob("kraken*/bin/python"))
+    return paths[0] if paths else None
 
 
 @contextmanager

@@ -118,7 +118,7 @@ def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
     shapes = [
         NewSegment(str(number), "line", (0.1, 0.02 + number * 0.026, 0.8, 0.02)) for number in range(LINES)
     ]
-    made = create_passes(
+    page_passes = create_passes(
         ctx,
         [NewPass(identity, "Lines", provider="bench", segments=ready_segments(shapes)) for identity in ids],
     )
@@ -126,7 +126,7 @@ def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
         ctx,
         [
             NewReading(segment_id, text)
-            for page, texts in zip(made, Stock.texts, strict=True)
+            for page, texts in zip(page_passes, Stock.texts, strict=True)
             for segment_id, text in zip(page.segment_ids, texts, strict=True)
         ],
     )

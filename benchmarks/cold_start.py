@@ -97,8 +97,8 @@ def _start(
         try:
             while not _answers(port):
                 if process.poll() is not None or time.perf_counter() - begun > PATIENCE:
-                    said = (folder / "words.txt").read_text(errors="replace")[-600:]
-                    raise RuntimeError(f"no answer came from {command[-1]}: {said}")
+                    text = (folder / "words.txt").read_text(errors="replace")[-600:]
+                    raise RuntimeError(f"no answer came from {command[-1]}: {text}")
                 time.sleep(0.002)
             took = time.perf_counter() - begun
             time.sleep(IDLE_SECONDS)

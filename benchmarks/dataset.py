@@ -47,10 +47,10 @@ def measure(rounds: int) -> list[Result]:
 
 
 def _measure_size(folder: Path, engine: Engine, library: Library, size: int, rounds: int) -> list[Result]:
-    made = list(letters(size))
-    box = add_letters(engine, library, made)
+    new_letters = list(letters(size))
+    box = add_letters(engine, library, new_letters)
     ours = _engine(library, box)
-    duck = _duckdb(made)
+    duck = _duckdb(new_letters)
     assert ours()["total"] == duck()[0], "engine and DuckDB answer the same question"
     limit = 3.0 if size == COMPARED else None
     results = [
@@ -88,7 +88,7 @@ def _measure_size(folder: Path, engine: Engine, library: Library, size: int, rou
         compare(
             8,
             f"dataset query over {size:,} documents after each change of one",
-            engine=_after_a_change(engine, library, made[0].id, ours),
+            engine=_after_a_change(engine, library, new_letters[0].id, ours),
             peer=lambda: seconds(duck),
             peer_name="DuckDB, unchanged",
             unit="s",
@@ -96,7 +96,7 @@ def _measure_size(folder: Path, engine: Engine, library: Library, size: int, rou
         ),
     ]
     if size == COMPARED:
-        results.append(_against_datasette(folder, made, ours, rounds))
+        results.append(_against_datasette(folder, new_letters, ours, rounds))
     return results
 
 

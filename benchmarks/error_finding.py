@@ -90,13 +90,13 @@ def _pages_of_alto(folder: Path, within: str) -> list[PictureOfLines]:
 
         lines = []
         for line in root.iter("{*}TextLine"):
-            text = " ".join(one.get("CONTENT", "") for one in line.iter("{*}String")).strip()
+            text = " ".join(element.get("CONTENT", "") for element in line.iter("{*}String")).strip()
             left, top, width, height = (
                 float(line.get(name, 0)) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
             )
             if not text or width <= 0 or height <= 0:
                 continue
-            outline = next((points(one.get("POINTS")) for one in line.iter("{*}Polygon")), [])
+            outline = next((points(element.get("POINTS")) for element in line.iter("{*}Polygon")), [])
             place: dict[str, Any] = {
                 "anchor": {"rect": _inside(left / wide, top / high, width / wide, height / high)}
             }
@@ -177,7 +177,7 @@ class Person:
         while judges:
             with self.library.db.read() as conn:
                 try:
-                    found = list_proposals(
+                    items = list_proposals(
                         conn,
                         self.engine,
                         self.library,
@@ -189,11 +189,11 @@ class Person:
                 except NotFound:
                     return
             decided: dict[str, list[dict[str, Any]]] = {"accepted": [], "rejected": []}
-            for one in found:
+            for one in items:
                 is_right = self._is_right(one)
                 self.judged.append(is_right)
                 decided["accepted" if is_right else "rejected"].append({name: one[name] for name in ITEM})
-            if not found:
+            if not items:
                 return
             self.engine.run(self.library, "proposal.decide", decided, OWNER)
             for one in sorted(decided["accepted"], key=lambda item: -item["char_start"]):
@@ -228,11 +228,13 @@ def _draw_lines(
 ) -> dict[str, str]:
     truth: dict[str, str] = {}
     for identity, page in zip(ids, pages, strict=True):
-        made = engine.run(library, "segment.pass_create", {"document_id": identity, "name": "Drawn"}, OWNER)
-        on_page = {"document_id": identity, "pass_id": (made.result or {})["id"], "kind": "line"}
+        page_pass = engine.run(
+            library, "segment.pass_create", {"document_id": identity, "name": "Drawn"}, OWNER
+        )
+        on_page = {"document_id": identity, "pass_id": (page_pass.result or {})["id"], "kind": "line"}
         drawn = [{**on_page, **place} for place, _ in page.lines]
         result = engine.run(library, "segment.create_many", {"segments": drawn}, OWNER).result or {}
-        truth |= {one["id"]: text for one, (_, text) in zip(result["items"], page.lines, strict=True)}
+        truth |= {item["id"]: text for item, (_, text) in zip(result["items"], page.lines, strict=True)}
     started = (
         engine.run(library, "reading.read_lines", {"scope_ids": ids, "reader": "hand"}, OWNER).result or {}
     )
@@ -280,12 +282,12 @@ def _first_page(rounds: int) -> Result:
         for _ in range(max(3, rounds)):
             began = time.perf_counter()
             with library.db.read() as conn:
-                found = list_proposals(conn, engine, library, OWNER, segment_id=line, least=0)
+                proposals = list_proposals(conn, engine, library, OWNER, segment_id=line, least=0)
             times.append(1000 * (time.perf_counter() - began))
         # How many there are depends on the line that was found first.
-        assert found["count"] > SHOWN // 2, found["count"]
+        assert proposals["count"] > SHOWN // 2, proposals["count"]
     taken = sorted(times)[len(times) // 2]
-    note = f"{PAGES * LINES:,} lines, {found['count']} proposals; first {times[0]:.0f} ms, slowest {max(times):.0f} ms"
+    note = f"{PAGES * LINES:,} lines, {proposals['count']} proposals; first {times[0]:.0f} ms, slowest {max(times):.0f} ms"
     return Result(52, f"the first page of proposals after a correction, of {PAGES:,} pages", "ms", taken, MOST_MS, "the limit",
                   taken / MOST_MS, limit=1.0, note=note)  # fmt: skip
 

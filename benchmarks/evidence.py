@@ -108,7 +108,7 @@ def _overlaps() -> Iterator[Result]:
             else:
                 places = LetterPlaces(Frame(*found.frame), [LetterPlace(*letter) for letter in found.letters])
                 words = [_around(word.corners) for word in places.words(line.text)]
-                ours += [_overlap(one, other) for one, other in zip(words, drawn, strict=True)]
+                ours += [_overlap(word, other) for word, other in zip(words, drawn, strict=True)]
             frame = frame_of(line.points, line.baseline)
             if frame is not None:
                 spread = [_around(word.corners) for word in share_out(frame, line.text).words(line.text)]
@@ -131,8 +131,8 @@ def _overlap(one: Box, other: Box) -> float:
 def _placing(rounds: int) -> Result:
     reader = _reader()
     page = reader.open_page(DATA / f"{HAND}.jpg", 10**9)
-    found = [line for line in _page(f"{HAND}.xml", f"{HAND}.jpg").lines() if line.points and line.text]
-    shapes, texts = [_shape(line) for line in found], [line.text for line in found]
+    lines = [line for line in _page(f"{HAND}.xml", f"{HAND}.jpg").lines() if line.points and line.text]
+    shapes, texts = [_shape(line) for line in lines], [line.text for line in lines]
 
     def work(what: Any) -> float:
         begun = time.process_time()
@@ -143,11 +143,11 @@ def _placing(rounds: int) -> Result:
 
     def read() -> float:
         # As before readings kept where letters stand.
-        kept, model.LineModel.says_places = model.LineModel.says_places, False
+        says_places, model.LineModel.says_places = model.LineModel.says_places, False
         try:
             return work(lambda: reader.read_lines(page, shapes))
         finally:
-            model.LineModel.says_places = kept
+            model.LineModel.says_places = says_places
 
     return compare(
         49,
@@ -189,11 +189,11 @@ def _pdf(engine: Engine, library: Library, folder: Path, rounds: int) -> list[Re
 
     python = _python_of_ocrmypdf()
     box = _fill(engine, library)
-    made = folder / "ours.pdf"
+    path = folder / "ours.pdf"
 
     def ours() -> float:
-        made.unlink(missing_ok=True)
-        asked = PdfParams.model_validate({"output_path": str(made), "target_id": box})
+        path.unlink(missing_ok=True)
+        asked = PdfParams.model_validate({"output_path": str(path), "target_id": box})
         engine.paths.check(asked, OWNER)
         return seconds(lambda: write_pdf_file(engine, library, OWNER, asked))
 
@@ -215,10 +215,10 @@ def _pdf(engine: Engine, library: Library, folder: Path, rounds: int) -> list[Re
     theirs = folder / "theirs.pdf"
 
     def peer() -> float:
-        done = subprocess.run(
+        process = subprocess.run(
             [python, "-c", RENDER, json.dumps(given), str(theirs)], check=True, capture_output=True, text=True
         )
-        return float(done.stdout)
+        return float(process.stdout)
 
     name = "OCRmyPDF's renderer"
     timed = compare(
@@ -231,7 +231,7 @@ def _pdf(engine: Engine, library: Library, folder: Path, rounds: int) -> list[Re
         rounds=rounds,
         limit=1.0,
     )
-    sizes = made.stat().st_size / 1e6, theirs.stat().st_size / 1e6
+    sizes = path.stat().st_size / 1e6, theirs.stat().st_size / 1e6
     return [timed, Result(50, "its size", "MB", *sizes, name, sizes[0] / sizes[1], "at most", 1.05)]
 
 

@@ -91,7 +91,7 @@ def compare(proposed: Sequence[int], truth: Sequence[int], count: int, first: in
 
     def documents(starts: Sequence[int]) -> set[tuple[int, int]]:
         ends = [*sorted(starts)[1:], count]
-        return {(a, b) for a, b in zip(sorted(starts), ends, strict=True) if a >= first}
+        return {(a, end) for a, end in zip(sorted(starts), ends, strict=True) if a >= first}
 
     exact = documents(proposed) & documents(truth)
     return BoundaryCounts(len(mine & real), len(mine), len(real), len(exact), len(documents(truth)))
@@ -117,7 +117,8 @@ def _wills(table: CueTable, first: int) -> BoundaryCounts:
     for row in rows:
         tree = etree.parse(folder / row["image"].replace(".jpg", ".xml"))
         lines = [
-            [one.get("CONTENT", "") for one in line.iter("{*}String")] for line in tree.iter("{*}TextLine")
+            [element.get("CONTENT", "") for element in line.iter("{*}String")]
+            for line in tree.iter("{*}TextLine")
         ]
         texts.append("\n".join(" ".join(line) for line in lines))
     truth = [number for number, row in enumerate(rows) if row["starts_document"] == "1"]
@@ -364,7 +365,7 @@ def filled_box(engine: Any, library: Any, texts: Sequence[str]) -> str:
             for row in range(len(words))
         ]
         ids = [item["id"] for item in do("segment.create_many", {"segments": lines})["items"]]
-        readings = [{"segment_id": one, "text": line} for one, line in zip(ids, words, strict=True)]
+        readings = [{"segment_id": identity, "text": line} for identity, line in zip(ids, words, strict=True)]
         do(
             "reading.take",
             {"document_id": page, "pass_id": pass_id, "provider": "b", "model": "b", "readings": readings},

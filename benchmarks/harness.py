@@ -94,7 +94,7 @@ def compare(
         for side in (engine, peer) if number % 2 else (peer, engine):
             gc.collect()
             (ours if side is engine else theirs).append(side())
-    ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
+    ratios = [mine / their for mine, their in zip(ours, theirs, strict=True)]
     return Result(
         row,
         what,

@@ -47,15 +47,15 @@ def latencies(
         left, waiting = left - 1, waiting + 1
     while waiting:
         for key, _ in selector.select():
-            held: bytearray = key.data
+            data: bytearray = key.data
             sock = key.fileobj  # type: ignore[assignment]
             part = sock.recv(262_144)
             if not part:
                 raise RuntimeError("the server closed the connection in the middle of the measurement")
-            held += part
-            if not _complete(held):
+            data += part
+            if not _complete(data):
                 continue
-            held.clear()
+            data.clear()
             waiting -= 1
             spent.append(time.perf_counter() - sent[sock])
             if left > 0:

@@ -63,7 +63,7 @@ def measure(rounds: int) -> list[Result]:
             unit="jobs a second",
             rounds=rounds,
         )
-        asked = Result(
+        result = Result(
             4,
             f"no-op jobs a second ({JOBS} put in one by one, then run), of the {FEWEST:.0f} that are asked for",
             "jobs a second",
@@ -94,7 +94,7 @@ def measure(rounds: int) -> list[Result]:
             latency / MOST_LATENCY,
             limit=1.0,
         )
-        return [asked, drained, batch, pick]
+        return [result, drained, batch, pick]
 
 
 class _Queue(ABC):

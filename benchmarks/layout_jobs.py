@@ -277,11 +277,11 @@ def _both_orders(engine: Engine, library: Library, path: Path) -> tuple[list[str
         result = run(
             "format.import", {"document_id": page, "file": path.read_text("utf-8-sig"), "filename": path.name}
         )
-        stated = run("format.take_order", {"pass_id": result["pass_id"]})["order_id"]
+        order_id = run("format.take_order", {"pass_id": result["pass_id"]})["order_id"]
     except (ServiceError, UnicodeDecodeError):
         return None
     derived = run("layout.order_page", {"document_id": page, "pass_id": result["pass_id"]})["order_id"]
-    orders = [_lines(library, order) for order in (stated, derived)]
+    orders = [_lines(library, order) for order in (order_id, derived)]
     return (orders[0], orders[1]) if len(orders[0]) > 1 else None
 
 

@@ -78,15 +78,15 @@ def read_layouts() -> Iterator[Layout]:
     if table.is_file():
         with table.open(encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                found = read_layout(table.parent / row["file"], "columns", row["document"])
-                if found is not None:
-                    yield replace(found, columns=int(row["columns"]))
+                layout = read_layout(table.parent / row["file"], "columns", row["document"])
+                if layout is not None:
+                    yield replace(layout, columns=int(row["columns"]))
     for folder in FOLDERS:
         for path in sorted((DATA / folder).rglob("*.xml")):
             if "bronod/alto" not in path.as_posix() and (
-                found := read_layout(path, folder, path.parent.name)
+                layout := read_layout(path, folder, path.parent.name)
             ):
-                yield found
+                yield layout
 
 
 def read_layout(path: Path, folder: str, document: str) -> Layout | None:
@@ -173,16 +173,16 @@ def merge(page: Layout, dice: random.Random) -> Layout:
     for line in page.lines:
         if line.id not in column or dice.random() > 0.05:
             continue
-        for other in page.lines:
-            is_other = other.id in column and column[other.id] != column[line.id]
-            is_level = abs(other.middle - line.middle) < 0.3 * size
-            is_near = -0.02 * page.width < other.x - line.x - line.w < 2.5 * size
-            if is_other and is_level and is_near and not {line.id, other.id} & (gone | merged.keys()):
-                top, bottom = min(line.y, other.y), max(line.y + line.h, other.y + other.h)
-                baseline = line.baseline[:1] + other.baseline[-1:]
-                width = other.x + other.w - line.x
+        for other_line in page.lines:
+            is_other = other_line.id in column and column[other_line.id] != column[line.id]
+            is_level = abs(other_line.middle - line.middle) < 0.3 * size
+            is_near = -0.02 * page.width < other_line.x - line.x - line.w < 2.5 * size
+            if is_other and is_level and is_near and not {line.id, other_line.id} & (gone | merged.keys()):
+                top, bottom = min(line.y, other_line.y), max(line.y + line.h, other_line.y + other_line.h)
+                baseline = line.baseline[:1] + other_line.baseline[-1:]
+                width = other_line.x + other_line.w - line.x
                 merged[line.id] = replace(line, w=width, y=top, h=bottom - top, baseline=baseline)
-                gone.add(other.id)
+                gone.add(other_line.id)
                 break
     return page.with_lines([merged.get(line.id, line) for line in page.lines if line.id not in gone])
 

@@ -32,9 +32,9 @@ def measure(rounds: int) -> list[Result]:
         spent = time.process_time() - began
         # Learning takes as long for few pages as for many, so only the full figure has a limit.
         limit = 1.0 if PAGES >= FULL else None
-        made = Result(26, f"learning and embedding {PAGES:,} pages, of one core", "s", spent, 120,
+        result = Result(26, f"learning and embedding {PAGES:,} pages, of one core", "s", spent, 120,
                       "2 minutes for 20,000 pages", spent / 120, limit=limit)  # fmt: skip
-        return [made, *_queries(engine, library)]
+        return [result, *_queries(engine, library)]
 
 
 def _queries(engine: Engine, library: Library) -> list[Result]:

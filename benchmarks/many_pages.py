@@ -170,14 +170,14 @@ def _memory() -> list[Result]:
     tenth.
     """
     with scratch_folder() as folder:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "benchmarks.many_pages", str(folder), str(MEMORY_PAGES)],
             capture_output=True,
             text=True,
             check=True,
             cwd=Path(__file__).parent.parent,
         )
-    seen = json.loads(done.stdout.splitlines()[-1])
+    seen = json.loads(process.stdout.splitlines()[-1])
     what = f"import of {MEMORY_PAGES:,} pages with their PAGE files as a folder"
     return [
         Result(

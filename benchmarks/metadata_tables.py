@@ -20,11 +20,11 @@ ASKED = 5_000
 def measure(rounds: int) -> list[Result]:
     """Measure the import of a table of `ARMARIUM_BENCH_ROWS` rows (100,000), each of which changes six values of one document."""
     with scratch_folder() as folder, running_engine(folder, plugins()) as (engine, library):
-        made = list(letters(ROWS))
-        box = add_letters(engine, library, made)
+        new_letters = list(letters(ROWS))
+        box = add_letters(engine, library, new_letters)
         rows = "".join(
             f"{item.id};{item.place} bis;{item.hand};{item.pages + 1};{item.date};f. {item.pages}r;{item.date}\r\n"
-            for item in made
+            for item in new_letters
         )
         heading = "document.id;place;hand;pages;date;document.page_label;document.date_iso\r\n"
         table = base64.b64encode(f"\ufeff{heading}{rows}".encode()).decode()

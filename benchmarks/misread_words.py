@@ -74,13 +74,13 @@ def _change_letters(word: str, chance: random.Random) -> str:
 def _misread_on_pages(engine: Engine, library: Library, word: str, chance: random.Random) -> None:
     """Misread the word in some of its lines."""
     with library.db.read() as conn:
-        found = raw_of(conn).execute(
+        rows = raw_of(conn).execute(
             "SELECT r.segment_id, r.content FROM content_representation r JOIN source_model_page_text t "
             "ON t.document_id = r.document_id JOIN search_text ON search_text.rowid = t.number "
             "WHERE search_text MATCH ?",
             (f'"{word}"',),
         ).fetchall()  # fmt: skip
-    for segment_id, text in found:
+    for segment_id, text in rows:
         places = [place for place in places_of_words(text) if place.word == word]
         if places and chance.random() < MISREAD_SHARE:
             at = places[0]
@@ -143,11 +143,11 @@ def measure_read(engine: Engine, library: Library, count: int) -> list[Result]:
     Stock.texts = [[read or "-" for _, read in page] for page in pages]
     engine.run(library, "bench_pages.fill", {}, OWNER)
     with library.db.read() as conn:
-        made = raw_of(conn).execute(
+        rows = raw_of(conn).execute(
             "SELECT document_id, words, halves FROM source_model_page_text ORDER BY number DESC LIMIT ?", (len(pages),)
         ).fetchall()  # fmt: skip
     misread: dict[str, int] = {}
-    for (page_id, words, halves), page in zip(reversed(made), pages, strict=True):
+    for (page_id, words, halves), page in zip(reversed(rows), pages, strict=True):
         read = {*words.split(), *halves.split()}
         for text, _ in page:
             for word in set(words_of(text)):

@@ -50,12 +50,12 @@ class Tally:
     def add(self, page: Layout, columns: dict[str, int]) -> None:
         """Count a page. columns: the column of each line that counts for a change of column."""
         order = derive_order(page)
-        wanted = [line.id for line in page.lines if not line.id.startswith("crumb")]
-        known = set(wanted)
-        found = [one for one in order if one in known]
-        self.kept += len(set(pairwise(wanted)) & set(pairwise(found)))
-        self.all += len(wanted) - 1
-        self.scrambled += _changes(found, columns) - _changes(wanted, columns) > MOST
+        ids = [line.id for line in page.lines if not line.id.startswith("crumb")]
+        known_ids = set(ids)
+        found = [one for one in order if one in known_ids]
+        self.kept += len(set(pairwise(ids)) & set(pairwise(found)))
+        self.all += len(ids) - 1
+        self.scrambled += _changes(found, columns) - _changes(ids, columns) > MOST
         self.pages += 1
 
     def results(self, what: str, limits: bool = False) -> list[Result]:
@@ -96,9 +96,9 @@ def measure(rounds: int) -> list[Result]:
     columns = [page for page in pages if page.folder == "columns"]
     results: list[Result] = []
     for what, chosen, limits in (
-        ("pages in columns, documents not looked at", [p for p in columns if _is_in_columns(p) and p.document not in LOOKED_AT], True),
-        ("pages in columns, documents looked at", [p for p in columns if _is_in_columns(p) and p.document in LOOKED_AT], True),
-        ("pages of one column, with notes and headings", [p for p in columns if not _is_in_columns(p)], True),
+        ("pages in columns, documents not looked at", [column for column in columns if _is_in_columns(column) and column.document not in LOOKED_AT], True),
+        ("pages in columns, documents looked at", [column for column in columns if _is_in_columns(column) and column.document in LOOKED_AT], True),
+        ("pages of one column, with notes and headings", [column for column in columns if not _is_in_columns(column)], True),
     ):  # fmt: skip
         results += _tally(chosen).results(f"{len(chosen)} {what}", limits)
     for folder in dict.fromkeys(page.folder for page in pages if page.folder != "columns"):
@@ -203,11 +203,11 @@ def _error_rates(library: Library, pages: list[str], layouts: list[Layout]) -> t
                 # What the files leave out (the other page of the photograph, printed heads) is no mistake.
                 in_order.append(text.text[span.char_start : span.char_end])
                 pieces.setdefault(line.id, []).append((left, in_order[-1]))
-        wanted = [line.text for line in truth.lines]
+        texts = [line.text for line in truth.lines]
         got = [" ".join(words for _, words in sorted(pieces.get(line.id, []))) for line in truth.lines]
-        line_errors += sum(Levenshtein.distance(one, other) for one, other in zip(wanted, got, strict=True))
-        page_errors += Levenshtein.distance("\n".join(wanted), "\n".join(in_order))
-        letters += len("\n".join(wanted))
+        line_errors += sum(Levenshtein.distance(one, other) for one, other in zip(texts, got, strict=True))
+        page_errors += Levenshtein.distance("\n".join(texts), "\n".join(in_order))
+        letters += len("\n".join(texts))
     return line_errors / letters, page_errors / letters
 
 

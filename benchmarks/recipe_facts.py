@@ -113,12 +113,12 @@ def _first_use() -> tuple[float, float, float]:
 
 def _in_a_fresh_process() -> None:
     with scratch_folder() as folder, running_engine(folder, None) as (engine, library):
-        asked = questions(engine, library)
+        asked_questions = questions(engine, library)
         gc.collect()
         before = psutil.Process().memory_info().rss
-        first = sum(_seconds(ask, 0) for ask in asked.values())
+        first = sum(_seconds(ask, 0) for ask in asked_questions.values())
         gained = psutil.Process().memory_info().rss - before
-        warm = sum(_seconds(ask, 0) for ask in asked.values())
+        warm = sum(_seconds(ask, 0) for ask in asked_questions.values())
     print(json.dumps([first, warm, gained / 1e6]))
 
 

@@ -97,9 +97,9 @@ class _Projects:
                 **more,
             }
 
-        written = self.folder / f"out-{self.count}"
-        written.mkdir()
-        export = {"folder": str(written), "format": "pagexml"}
+        path = self.folder / f"out-{self.count}"
+        path.mkdir()
+        export = {"folder": str(path), "format": "pagexml"}
         return [
             step("find-lines", "lines", "rapidocr:"),
             step("read-a-line", "reading", "rapidocr:"),
@@ -149,9 +149,9 @@ def _draw(folder: Path) -> None:
     """
     from PIL import Image, ImageOps
 
-    drawn = sorted(page for page in write_sample_pages(folder, count=min(PAGES, LARGEST)))
+    sample_pages = sorted(page for page in write_sample_pages(folder, count=min(PAGES, LARGEST)))
     for number in range(LARGEST, PAGES):
-        with Image.open(drawn[number % LARGEST]) as page:
+        with Image.open(sample_pages[number % LARGEST]) as page:
             ImageOps.expand(page, border=number // LARGEST, fill="white").save(
                 folder / f"{number + 1:04}.jpg"
             )

@@ -150,9 +150,13 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     found = []
     for line in etree.parse(path).iter("{*}TextLine"):
         polygon = next(
-            (one.get("points") or one.get("POINTS") for one in line.iter("{*}Coords", "{*}Polygon")), None
+            (
+                element.get("points") or element.get("POINTS")
+                for element in line.iter("{*}Coords", "{*}Polygon")
+            ),
+            None,
         )
-        under = next((one.get("points") for one in line.iter("{*}Baseline")), line.get("BASELINE"))
+        under = next((element.get("points") for element in line.iter("{*}Baseline")), line.get("BASELINE"))
         if polygon and under and len(shape := _points(polygon)) > 2 and len(below := _points(under)) > 1:
             xs, ys = zip(*shape, strict=True)
             rect = [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)]

@@ -43,7 +43,7 @@ def measure(rounds: int) -> list[Result]:
                 results += [
                     compare(
                         15,
-                        f"{what} in a project of {size:,} segments",
+                        f"{operation} in a project of {size:,} segments",
                         engine=getattr(project, name),
                         peer=getattr(base, name),
                         peer_name=f"in one of {small:,}",
@@ -51,7 +51,7 @@ def measure(rounds: int) -> list[Result]:
                         rounds=rounds,
                         limit=1.5,
                     )
-                    for name, what in OPERATIONS.items()
+                    for name, operation in OPERATIONS.items()
                 ]
             return results
 
@@ -189,14 +189,14 @@ def _area(project: Project, folder: Path, rounds: int) -> Result:
     def theirs(page: str) -> None:
         x, y, w, h = AREA
         number = bare.execute("SELECT number FROM page WHERE id = ?", (page,)).fetchone()[0]
-        found = bare.execute(
+        rows = bare.execute(
             "SELECT s.*, r.content FROM area a CROSS JOIN project.segment s ON s.rowid = a.number "
             "LEFT JOIN project.content_representation r ON r.segment_id = s.id "
             "WHERE page <= ? AND page_to >= ? AND x0 <= ? AND x1 >= ? AND y0 <= ? AND y1 >= ? ORDER BY s.id",
             (number, number, x + w, x, y + h, y),
         )
-        names = [column[0] for column in found.description]
-        orjson.dumps([_fragments(dict(zip(names, row, strict=True))) for row in found.fetchall()])
+        names = [column[0] for column in rows.description]
+        orjson.dumps([_fragments(dict(zip(names, row, strict=True))) for row in rows.fetchall()])
 
     try:
         return compare(

@@ -103,14 +103,14 @@ class _Page:
             orjson.dumps({"document_id": self.words, "passes": passes, "segments": segments})
 
         def theirs() -> None:
-            found = bare.execute(
+            found_rows = bare.execute(
                 "SELECT s.*, r.content FROM segment s LEFT JOIN content_representation r ON r.segment_id = s.id "
                 "WHERE s.document_id = ? AND s.deleted_at IS NULL ORDER BY s.id",
                 (self.words,),
             )
-            names = [column[0] for column in found.description]
+            names = [column[0] for column in found_rows.description]
             rows = []
-            for row in found.fetchall():
+            for row in found_rows.fetchall():
                 one = dict(zip(names, row, strict=True))
                 for name in ("anchor", "baseline", "cell", "metadata"):
                     if one[name] is not None:

@@ -58,15 +58,15 @@ def measure(rounds: int) -> list[Result]:
         def write(ctx: ActionContext) -> None:
             from sqlalchemy import text
 
-            left = CROPS
+            crops_left = CROPS
             for page in pages:
                 rendition = ctx.conn.execute(
                     text("SELECT id FROM rendition WHERE document_id = :page"), {"page": page}
                 ).scalar()
                 pass_id = create_pass(ctx, NewPass(page, "Words", provider="reader", model="sample"))
-                for segment_id in add_segments(ctx, pass_id, page, rendition, shapes[:left]):
+                for segment_id in add_segments(ctx, pass_id, page, rendition, shapes[:crops_left]):
                     ctx.run("hand.attribute", {"hand_id": hand, "segment_id": segment_id})
-                left -= A_PAGE
+                crops_left -= A_PAGE
 
         engine.run(library, "document.add_files", {"nodes": nodes}, OWNER, in_transaction=write)
         path = Path(library.objects.path(str(picture["checksum"])))

@@ -138,7 +138,7 @@ def changed_page(engine: Engine, library: Library, place: Path) -> Result:
 def _wait_for(place: Path, words: str) -> None:
     """Wait until the only layout file has *words*, a minute at most."""
     until = time.monotonic() + 60
-    while not any(words in one.read_text("utf-8") for one in place.glob("pagexml/*.xml")):
+    while not any(words in path.read_text("utf-8") for path in place.glob("pagexml/*.xml")):
         if time.monotonic() > until:
             raise RuntimeError(f"the file never had {words!r}")
         time.sleep(0.01)

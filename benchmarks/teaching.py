@@ -58,8 +58,8 @@ def measure(rounds: int) -> list[Result]:
 
 def torch_python(script: str) -> Path | None:
     """Return an interpreter with torch; where there is none, say that *script* is left out."""
-    if named := os.environ.get("ARMARIUM_BENCH_TORCH"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_BENCH_TORCH"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / "hand-trainer"
     places = sorted(folder.iterdir()) if folder.is_dir() else []
     found = next((interpreter(place) for place in places if read_marker(place) is not None), None)
@@ -225,9 +225,9 @@ def _lines_of(path: Path) -> list[Line]:
 
     found = []
     for line in root.iter("{*}TextLine"):
-        text = " ".join(one.get("CONTENT", "") for one in line.iter("{*}String")).strip()
+        text = " ".join(element.get("CONTENT", "") for element in line.iter("{*}String")).strip()
         left, top, wide, high = (float(line.get(name, 0)) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
-        polygon = next((points(one.get("POINTS")) for one in line.iter("{*}Polygon")), [])
+        polygon = next((points(element.get("POINTS")) for element in line.iter("{*}Polygon")), [])
         shape = LineShape(
             (left * across, top * down, wide * across, high * down), polygon, points(line.get("BASELINE"))
         )

@@ -84,11 +84,13 @@ class _Bench:
         target = self.engine.libraries.get(place)
         params = {"source_library": str(self.library.path), "items": [self.box], "mode": mode}
         outcomes = []
-        taken = seconds(lambda: outcomes.append(self.engine.run(target, "document.transfer", params, OWNER)))
+        taken_seconds = seconds(
+            lambda: outcomes.append(self.engine.run(target, "document.transfer", params, OWNER))
+        )
         if mode == "move":
             self.engine.undo(target, [outcomes[0].audit_id], OWNER)
         self.engine.libraries.release(place)
-        return taken
+        return taken_seconds
 
     def _bare(self, copy: Callable[[sqlite3.Connection, Sequence[Table]], None]) -> float:
         """Return the seconds to copy the same rows into the same tables with the same indexes and keys, without

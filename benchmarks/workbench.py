@@ -118,8 +118,8 @@ def serve_project() -> Iterator[Place]:
         with engine_server(folder, installed=True, project=project) as server:
             place = Place(server, project, page, parent)
             place.ask("POST", "/api/library/open", {"path": str(project)})
-            (known,) = place.ask("GET", "/api/registry")["libraries"]
-            place.library = known["id"]
+            (known_library,) = place.ask("GET", "/api/registry")["libraries"]
+            place.library = known_library["id"]
             yield place
 
 
@@ -328,7 +328,7 @@ def measure(rounds: int) -> list[Result]:
         return Result(row, what, unit, engine, limit, words, engine / limit, bound, 1, note, kept)
 
     def beside(name: str, what: str, unit: str, peers: list[Figures], words: str) -> Result:
-        ratios = [mine[name] / other[name] for mine, other in zip(ours, peers, strict=True)]
+        ratios = [mine[name] / other_peer[name] for mine, other_peer in zip(ours, peers, strict=True)]
         engine, peer = (statistics.median(one[name] for one in side) for side in (ours, peers))
         bound: Bound = "at least" if name == "frames" else "at most"
         kept = [round(ratio, 3) for ratio in ratios]

@@ -141,12 +141,12 @@ def measure(rounds: int) -> list[Result]:
     """Measure nodes that are done in the step itself and nodes whose pages are jobs of their own; then queries of runs."""
     with scratch_folder() as folder, running_engine(folder, _plugins(), jobs=True) as (engine, library):
         desk = Desk(engine, library)
-        some = desk.pages(PAGES)
+        pages = desk.pages(PAGES)
         found = [
             compare(
                 21,
                 f"three nodes that {words} over {PAGES} pages",
-                engine=lambda tool=tool: desk.run(tool, some)[0],  # type: ignore[misc]
+                engine=lambda tool=tool: desk.run(tool, pages)[0],  # type: ignore[misc]
                 peer=lambda: desk.plain(3 * PAGES),
                 peer_name=f"one plain job that keeps {3 * PAGES} checkpoints",
                 unit="s",

@@ -41,7 +41,7 @@ def test_the_page_of_extension_points_lists_what_the_code_declares() -> None:
 
 def test_the_readme_of_every_family_lists_what_the_code_declares() -> None:
     behind = [
-        place(path) for path, said in rooms.readmes().items() if path.read_text(encoding="utf-8") != said
+        place(path) for path, readme in rooms.readmes().items() if path.read_text(encoding="utf-8") != readme
     ]
     assert behind == [], "run make docs"
 

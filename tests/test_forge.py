@@ -21,8 +21,8 @@ WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 
 @pytest.fixture
 def jobs() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(text(WORKFLOW))["jobs"]
-    return found
+    found_jobs: dict[str, Any] = yaml.safe_load(text(WORKFLOW))["jobs"]
+    return found_jobs
 
 
 def test_it_is_valid_by_the_published_schema() -> None:
@@ -39,9 +39,9 @@ def test_it_is_valid_by_the_published_schema() -> None:
 
 
 def test_what_ci_runs_is_run_on_every_system_and_python_that_the_metadata_name(jobs: dict[str, Any]) -> None:
-    named = re.findall(r"Python :: (3\.\d+)", "\n".join(Dist(ROOT).project["classifiers"]))
+    matches = re.findall(r"Python :: (3\.\d+)", "\n".join(Dist(ROOT).project["classifiers"]))
     matrix = jobs["test"]["strategy"]["matrix"]
-    assert matrix["python"] == named
+    assert matrix["python"] == matches
     assert [name.split("-")[0] for name in matrix["os"]] == ["ubuntu", "macos"]
     assert [step["run"] for step in jobs["test"]["steps"] if "run" in step] == [".ci/run"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
@@ -57,6 +57,6 @@ def test_the_release_is_built_only_of_a_tag_that_passed(jobs: dict[str, Any]) ->
 
 
 def test_it_takes_actions_of_a_version_and_no_secret(jobs: dict[str, Any]) -> None:
-    taken = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", item) for item in taken)
+    uses = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", item) for item in uses)
     assert "secrets" not in text(WORKFLOW)

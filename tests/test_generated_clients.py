@@ -42,10 +42,10 @@ def python_client(document: Path) -> Iterator[Path]:
     )
     from openapi_python_client.config import Config, ConfigFile, MetaType
 
-    stated = ConfigFile(content_type_overrides=dict.fromkeys(PICTURES, BYTES), post_hooks=[])
+    config_file = ConfigFile(content_type_overrides=dict.fromkeys(PICTURES, BYTES), post_hooks=[])
     package = document.parent / PACKAGE
     faults = maker.generate(
-        config=Config.from_sources(stated, MetaType.NONE, document, "utf-8", True, package)
+        config=Config.from_sources(config_file, MetaType.NONE, document, "utf-8", True, package)
     )
     assert [f"{fault.header} {fault.detail}" for fault in faults] == []
     sys.path.insert(0, str(document.parent))
@@ -55,9 +55,9 @@ def python_client(document: Path) -> Iterator[Path]:
 
 def test_every_operation_becomes_a_function_under_its_own_name(document: Path, python_client: Path) -> None:
     paths = json.loads(document.read_text())["paths"].values()
-    stated = {operation["operationId"] for methods in paths for operation in methods.values()}
-    made = {path.stem for path in python_client.glob("api/*/*.py") if path.stem != "__init__"}
-    assert made == stated
+    operation_ids = {operation["operationId"] for methods in paths for operation in methods.values()}
+    stems = {path.stem for path in python_client.glob("api/*/*.py") if path.stem != "__init__"}
+    assert stems == operation_ids
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +77,11 @@ def call(engine: ServedEngine, python_client: Path) -> Callable[..., Any]:
 
     def ask(operation: str, *path: str, body: tuple[str, dict[str, Any]] | None = None, **asked: Any) -> Any:
         (module,) = python_client.glob(f"api/*/{operation}.py")
-        made = importlib.import_module(f"{PACKAGE}.api.{module.parent.name}.{operation}")
+        new_module = importlib.import_module(f"{PACKAGE}.api.{module.parent.name}.{operation}")
         if body is not None:
             asked["body"] = getattr(models, body[0]).from_dict(body[1])
         where = quote(str(engine.library))
-        answer = made.sync_detailed(*path, client=client, x_service_library_path=where, **asked)
+        answer = new_module.sync_detailed(*path, client=client, x_service_library_path=where, **asked)
         assert answer.status_code == 200, answer.content
         return answer.parsed
 
@@ -133,7 +133,7 @@ def test_typescript_types_are_made_of_all_operations(document: Path) -> None:
     out = document.with_suffix(".ts")
     ran = subprocess.run([maker, document, "--output", out], capture_output=True, text=True, timeout=200)
     assert ran.returncode == 0, ran.stderr
-    made = out.read_text(encoding="utf-8")
+    text = out.read_text(encoding="utf-8")
     paths = json.loads(document.read_text())["paths"].values()
     for operation in (operation for methods in paths for operation in methods.values()):
-        assert f"\n    {operation['operationId']}: {{" in made
+        assert f"\n    {operation['operationId']}: {{" in text

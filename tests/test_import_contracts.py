@@ -276,8 +276,8 @@ def test_the_core_has_few_top_level_modules_and_few_late_imports() -> None:
     assert len(rooms) <= MOST_ROOMS
     late = [
         (module, other)
-        for module, found in imports_of_the_core().items()
-        for other, inside in found
+        for module, imported in imports_of_the_core().items()
+        for other, inside in imported
         if inside
     ]
     assert len(late) <= MOST_LATE_IMPORTS, late

@@ -77,13 +77,13 @@ def test_the_command_serves_the_manual_to_this_machine(built: Path, monkeypatch:
 
 
 def test_every_picture_of_the_manual_is_taken_by_the_test_that_makes_them() -> None:
-    taken = re.findall(
+    matches = re.findall(
         r'picture\(page, "(\w+)"\)', text(ROOT / "plugins/workbench/tests/test_manual_in_a_browser.py")
     )
-    kept = {path.name for path in (ROOT / "docs").glob("*.webp")}
-    shown = {
+    names = {path.name for path in (ROOT / "docs").glob("*.webp")}
+    shown_files = {
         name
         for page in files(".md")
         for name in re.findall(r"!\[[^]]*\]\((?:docs/)?([\w-]+\.webp)", text(page))
     }
-    assert {f"workbench-{name}.webp" for name in taken} == kept == shown
+    assert {f"workbench-{name}.webp" for name in matches} == names == shown_files

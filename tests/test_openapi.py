@@ -13,9 +13,9 @@ build_document = functools.cache(openapi.build_document)
 
 def test_the_committed_document_matches_the_code() -> None:
     committed = openapi.DOCUMENT.read_text(encoding="utf-8") if openapi.DOCUMENT.exists() else "{}"
-    made = build_document()
-    if committed != made:
-        before, after = (operations(document) for document in (committed, made))
+    document = build_document()
+    if committed != document:
+        before, after = (operations(document) for document in (committed, document))
         raise AssertionError(
             f"docs/openapi.json differs from the code (gone: {sorted(before - after)}, new: {sorted(after - before)}, "
             "or a schema changed). If that is meant, run make openapi and commit it."
@@ -43,8 +43,8 @@ def test_every_schema_has_a_title_of_its_own() -> None:
     document = json.loads(build_document())
     titles = [schema.get("title") for schema in document["components"]["schemas"].values()]
     assert sorted(titles) == sorted(set(titles))
-    named = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
-    assert named - set(document["components"]["schemas"]) == set()
+    matches = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert matches - set(document["components"]["schemas"]) == set()
 
 
 def test_a_route_answers_200_unless_it_is_known_for_another_status() -> None:
@@ -89,7 +89,7 @@ def test_what_a_patch_leaves_out_has_no_default() -> None:
         content = methods.get("patch", {}).get("requestBody", {}).get("content", {})
         for body in content.values():
             schema = document["components"]["schemas"][body["schema"]["$ref"].rpartition("/")[2]]
-            given = [name for name, one in schema["properties"].items() if "default" in one]
+            given = [name for name, attribute in schema["properties"].items() if "default" in attribute]
             assert given == [], path
 
 

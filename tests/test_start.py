@@ -33,7 +33,7 @@ def test_assembling_the_engine_loads_no_heavy_library_and_writes_nothing() -> No
 
 def test_a_second_engine_lives_beside_the_first() -> None:
     """Nothing is kept in module globals, so two applications in one process do not interfere."""
-    two = ASSEMBLE.replace(
+    second_recipe = ASSEMBLE.replace(
         "    create_app(", "    assert create_app(Settings(state_dir=pathlib.Path(state))) is not create_app("
     )
-    subprocess.run([sys.executable, "-c", two], capture_output=True, text=True, check=True)
+    subprocess.run([sys.executable, "-c", second_recipe], capture_output=True, text=True, check=True)

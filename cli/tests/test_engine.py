@@ -78,7 +78,7 @@ def test_create_adds_the_suffix_and_never_makes_a_project_twice(desk: Machine) -
         desk.succeed("create", "Letters", "--name", "Of the house").out
         == f"Made {desk.home / 'Letters.library'}.\n"
     )
-    assert "exists already" in desk.expect_refusal("create", "Letters")
+    assert "already exists" in desk.expect_refusal("create", "Letters")
     assert "Of the house" in desk.succeed("projects").out
 
 
@@ -116,9 +116,9 @@ def test_two_projects_of_one_name_are_distinguished_by_path(
     for folder in ("a", "b"):
         (desk.home / folder).mkdir()
         desk.succeed("create", f"{folder}/Twin", "--name", "Twins of this test")
-    said = desk.expect_refusal("ls", "-l", "Twins of this test")
-    assert str(desk.home / "a" / "Twin.library") in said
-    assert str(desk.home / "b" / "Twin.library") in said
+    refusal = desk.expect_refusal("ls", "-l", "Twins of this test")
+    assert str(desk.home / "a" / "Twin.library") in refusal
+    assert str(desk.home / "b" / "Twin.library") in refusal
 
 
 def test_a_project_whose_folder_went_away_is_refused(desk: Machine) -> None:
@@ -147,7 +147,7 @@ def test_the_doctor_reports_a_lost_file_and_nothing_in_an_intact_project(
     desk.succeed("create", "Letters")
     desk.succeed("import", "pages")
     assert "is healthy (1 file, 0 snapshots, " in desk.succeed("doctor").out
-    next(p for p in (desk.home / "Letters.library" / "objects").rglob("*") if p.is_file()).unlink()
+    next(path for path in (desk.home / "Letters.library" / "objects").rglob("*") if path.is_file()).unlink()
     assert "NOT healthy" in desk.run("doctor", "Letters.library").out
     assert "There is nothing at" in desk.expect_refusal("doctor", "nowhere")
 
@@ -162,9 +162,9 @@ def test_snapshot_and_release(desk: Machine) -> None:
     assert Path(copied.removeprefix("Copied to ").removesuffix(".")).is_dir()
     shutil.rmtree(desk.home / "disk")
     failed = desk.run("snapshot")
-    said = failed.err.splitlines()[-1]
-    assert said.startswith(f"The snapshot is in {desk.home / 'Letters.library'}/snapshots/")
-    assert (failed.code, "but was not copied. Snapshots cannot be copied to" in said) == (1, True)
+    line = failed.err.splitlines()[-1]
+    assert line.startswith(f"The snapshot is in {desk.home / 'Letters.library'}/snapshots/")
+    assert (failed.code, "but was not copied. Snapshots cannot be copied to" in line) == (1, True)
     assert desk.succeed("release").out == f"released: {desk.home / 'Letters.library'}\n"
     assert desk.succeed("release").out.startswith("not open: ")
 
@@ -192,10 +192,12 @@ def test_settings_are_shown_and_changed(desk: Machine) -> None:
     answer = desk.succeed("settings").out
     assert "snapshot every: off\n" in answer
     assert "models of this machine only: no\n" in answer
-    told = desk.succeed("settings", "--snapshot-every", "12h", "--keep", "3", "--name", "Letters of 1750").out
-    assert "name: Letters of 1750\n" in told
-    assert "snapshot every: 12h\n" in told
-    assert "snapshots kept: 3\n" in told
+    output = desk.succeed(
+        "settings", "--snapshot-every", "12h", "--keep", "3", "--name", "Letters of 1750"
+    ).out
+    assert "name: Letters of 1750\n" in output
+    assert "snapshot every: 12h\n" in output
+    assert "snapshots kept: 3\n" in output
     (desk.home / "disk").mkdir()
     set_ = desk.succeed("settings", "--copy-to", "disk", "--json").json
     assert set_["snapshot_offsite_path"] == str(desk.home / "disk")
@@ -246,8 +248,8 @@ def test_plugins_are_listed_with_drivers_and_those_refused_with_why(desk: Machin
 def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
     assert desk.succeed("greeter", "hello", "Ana").out == "Hello, Ana.\n"
     assert desk.succeed("greeter", "hello", "Ana", "--json").json == {"hello": "Ana"}
-    said = desk.expect_refusal("greeter", "stumble")
-    assert said.startswith("Armarium failed unexpectedly (KeyError: 'a fault').")
+    refusal = desk.expect_refusal("greeter", "stumble")
+    assert refusal.startswith("Armarium failed unexpectedly (KeyError: 'a fault').")
 
 
 def test_commands_of_plugins_work_beside_the_cores_and_under_the_plugins_name(desk: Machine) -> None:
@@ -352,14 +354,14 @@ def test_a_runtime_is_installed_listed_and_removed(desk: Machine, monkeypatch: p
 
 
 def test_a_second_engine_in_one_state_folder_is_refused(desk: Machine) -> None:
-    assert desk.expect_refusal("serve").startswith("An engine serves this state folder already")
+    assert desk.expect_refusal("serve").startswith("An engine already serves this state folder")
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         (("--uds", "u" * 120), "set SERVICE_UDS to a shorter one"),
-        (("--uds", "taken"), "is there and is no socket"),
+        (("--uds", "taken"), "exists and is not a socket"),
     ],
 )
 def test_an_address_that_cannot_be_listened_on_is_refused(

@@ -38,7 +38,7 @@ def test_a_command_of_a_refused_family_names_it_and_the_reason(
         "The plugin recipes was refused: It depends on the plugin workflows, which was refused. See armarium plugins."
     )
     assert "Sources" in machine.succeed("ls").out
-    refused = {one["name"]: one["why"] for one in machine.succeed("plugins", "--json").json["refused"]}
+    refused = {entry["name"]: entry["why"] for entry in machine.succeed("plugins", "--json").json["refused"]}
     assert refused["workflows"] == WHY
 
 

@@ -36,11 +36,11 @@ def every_command() -> Iterator[tuple[str, Any]]:
 
 
 def test_every_command_has_a_topic_in_the_help(machine: Machine) -> None:
-    shown = [
+    entries = [
         entry for entry in Tree().entries() if not entry.hidden and not entry.source.startswith("strangers")
     ]
-    assert len(shown) > 40
-    assert {item.topic for item in shown} == set(Topic)
+    assert len(entries) > 40
+    assert {item.topic for item in entries} == set(Topic)
     answer = machine.succeed("--help").out
     at = [answer.index(f"─ {Topic.title_of(topic)} ─") for topic in Topic]
     assert at == sorted(at)
@@ -74,11 +74,11 @@ def test_what_is_noted_of_the_commands_is_what_they_are(machine: Machine) -> Non
     fresh = tree.entries()
     assert tree.name_finder() is not None
     assert (machine.state / "commands.json").is_file()
-    again = Tree()
-    assert again.entries() == fresh
-    assert again.missing() == {"faint (of strangers)": "RuntimeError: smelling salts"}
-    assert again.name_finder() is not None
-    assert again.command("ls").name == "ls"
+    second_tree = Tree()
+    assert second_tree.entries() == fresh
+    assert second_tree.missing() == {"faint (of strangers)": "RuntimeError: smelling salts"}
+    assert second_tree.name_finder() is not None
+    assert second_tree.command("ls").name == "ls"
 
 
 def test_a_note_of_other_software_or_that_is_damaged_is_passed_over(machine: Machine) -> None:
@@ -226,10 +226,10 @@ def test_the_program_is_a_typer_group() -> None:
 
 def test_creating_a_project_that_exists_says_how_to_open_it(desk: Machine, pictures: Pictures) -> None:
     desk.succeed("create", "Letters")
-    said = desk.expect_refusal("create", "Letters")
+    refusal = desk.expect_refusal("create", "Letters")
     assert (
-        said
-        == "Letters.library exists already: name it in a request, which opens it, or choose another name."
+        refusal
+        == "Letters.library already exists: name it in a request, which opens it, or choose another name."
     )
     desk.succeed("release")
     desk.succeed("ls", "--library", "Letters")

@@ -25,10 +25,10 @@ def test_lines_of_the_page_in_hand_are_counted_also_those_of_a_job_beneath(
         show(node(0, item=lines))
         show(node(1, children=[node(1, item=None), node(0, item={**lines, "total": None})], reason="x"))
         show({**node(5), "state": "done"})
-    shown = capsys.readouterr().err.splitlines()
-    assert shown[0].startswith("Read: 0/5, 12 of 40 lines")
-    assert shown[-2].startswith("Read: 1/5, 12 lines")
-    assert shown[-1].startswith("Read: 5/5, ")
+    shown_lines = capsys.readouterr().err.splitlines()
+    assert shown_lines[0].startswith("Read: 0/5, 12 of 40 lines")
+    assert shown_lines[-2].startswith("Read: 1/5, 12 lines")
+    assert shown_lines[-1].startswith("Read: 5/5, ")
 
 
 def test_the_options_of_a_command_end_with_it() -> None:

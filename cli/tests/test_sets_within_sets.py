@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium_cli.steps import _outermost
+from armarium_cli.steps import _find_outermost_set
 
 
 class _AuditLog:
@@ -21,7 +21,7 @@ class _AuditLog:
 
 def test_the_set_of_a_part_leads_to_the_set_of_the_whole() -> None:
     history: Any = _AuditLog(("read", "recipe"), ("find", "recipe"), ("deep", "read"), ("alone", None))
-    assert _outermost(history, "deep") == "recipe"
-    assert _outermost(history, "find") == "recipe"
-    assert _outermost(history, "recipe") == "recipe"
-    assert _outermost(history, "alone") == "alone"
+    assert _find_outermost_set(history, "deep") == "recipe"
+    assert _find_outermost_set(history, "find") == "recipe"
+    assert _find_outermost_set(history, "recipe") == "recipe"
+    assert _find_outermost_set(history, "alone") == "alone"

@@ -199,15 +199,15 @@ def user(tmp_path: Path, short_home: Path) -> Iterator[User]:
         if not name.startswith(("SERVICE_", "ARMARIUM_")) or name == "ARMARIUM_SHARED_DATA"
     }
     state = short_home / "state"
-    found = User(
+    new_user = User(
         tmp_path,
         state,
         {**environment, "SERVICE_STATE_DIR": str(state), "PYTHONPATH": str(site), "COLUMNS": "200"},
     )
-    yield found
-    found.let_go()
-    found.run("engine", "stop")
-    within(60, lambda: found.engines() == [])
+    yield new_user
+    new_user.let_go()
+    new_user.run("engine", "stop")
+    within(60, lambda: new_user.engines() == [])
 
 
 def test_the_first_command_starts_it_and_the_next_ones_use_it_until_it_is_stopped(user: User) -> None:
@@ -297,10 +297,10 @@ def test_long_work_continues_when_the_terminal_is_closed_and_other_commands_work
 def test_ctrl_c_ends_the_command_and_says_how_to_end_the_job(user: User) -> None:
     running, job = user.begin_long_work()
     os.killpg(running.pid, signal.SIGINT)
-    said = running.communicate(timeout=120)[1].splitlines()[-1]
+    line = running.communicate(timeout=120)[1].splitlines()[-1]
     assert running.returncode == 130
-    assert said.startswith("Stopped watching; the work goes on in the background")
-    assert f"armarium jobs cancel {job}" in said
+    assert line.startswith("Stopped watching; the work goes on in the background")
+    assert f"armarium jobs cancel {job}" in line
     assert user.in_hand() != []
     user.succeed("jobs", "cancel", job)
     user.let_go()
@@ -369,11 +369,11 @@ def test_a_command_with_other_settings_replaces_an_idle_engine_and_is_refused_be
 ) -> None:
     running, job = user.begin_long_work()
     before = user.pid
-    said = user.expect_refusal("ls", SERVICE_LOCAL_ONLY="true")
-    assert said.startswith(
+    refusal = user.expect_refusal("ls", SERVICE_LOCAL_ONLY="true")
+    assert refusal.startswith(
         "This command is to run with SERVICE_LOCAL_ONLY=true, but the engine in the background is at work: "
     )
-    assert "armarium engine stop" in said
+    assert "armarium engine stop" in refusal
     assert user.expect_refusal("ls", "--foreground").startswith(
         "This command is to run in the foreground, but "
     )
@@ -386,12 +386,12 @@ def test_a_command_with_other_settings_replaces_an_idle_engine_and_is_refused_be
     assert user.card is not None
     assert user.card["settings"]["local_only"] is True
     assert user.pid != before
-    again = user.pid
+    second_pid = user.pid
     # Another spelling of the same setting is no difference.
     user.succeed("ls", SERVICE_LOCAL_ONLY="true")
-    assert user.pid == again
+    assert user.pid == second_pid
     user.succeed("ls")
-    assert user.pid != again
+    assert user.pid != second_pid
 
 
 @pytest.mark.parametrize("how", ["option", "variable"])
@@ -447,10 +447,10 @@ def test_a_command_that_waited_longer_than_the_engine_rests_reaches_another(user
 
 
 def test_an_engine_that_cannot_start_says_why(user: User) -> None:
-    said = user.expect_refusal("ls", SERVICE_MAX_BODY_BYTES="many")
-    assert said.startswith("SERVICE_MAX_BODY_BYTES is 'many' and cannot be used")
+    refusal = user.expect_refusal("ls", SERVICE_MAX_BODY_BYTES="many")
+    assert refusal.startswith("SERVICE_MAX_BODY_BYTES is 'many' and cannot be used")
     user.state.mkdir(exist_ok=True, mode=0o700)
     (user.state / "engine.sqlite").write_bytes(b"no database" * 1000)
-    said = user.expect_refusal("ls")
-    assert said.count("\n") == 1
-    assert "Traceback" not in said
+    refusal = user.expect_refusal("ls")
+    assert refusal.count("\n") == 1
+    assert "Traceback" not in refusal

@@ -50,7 +50,7 @@ def test_undo_and_redo_of_a_named_set_and_of_a_named_step(read_pages: Machine) -
     assert read_pages.succeed("undo", str(number)).out == "Undid 1 step: Read the lines of 2.png.\n"
     assert read_pages.expect_refusal("undo", "999") == "There is no step #999; armarium history lists them."
     assert read_pages.succeed("undo", whole).out == "Undid 1 step: Read the lines of 1.png.\n"
-    assert "undone already" in read_pages.expect_refusal("undo", whole)
+    assert "already undone" in read_pages.expect_refusal("undo", whole)
     assert read_pages.expect_refusal("undo", step)
     assert read_pages.succeed("redo", step).out == "Redid 1 step: Read the lines of 2.png.\n"
     assert read_pages.succeed("redo", whole).out == "Redid 1 step: Read the lines of 1.png.\n"
@@ -74,9 +74,9 @@ def test_history_lists_filters_and_verifies(read_pages: Machine) -> None:
     assert "Created the project" in answer
     assert "undone" in answer
     rows = read_pages.succeed("history", "--json").json["items"]
-    taken = next(row for row in rows if row["inverse_of"] is None and row["action_name"] == "reading.take")
-    assert f"Undid #{taken['seq']}: {taken['words']}" in answer
-    assert [one["name"] for one in taken["about"]] == [taken["words"].removeprefix("Read the lines of ")]
+    row = next(row for row in rows if row["inverse_of"] is None and row["action_name"] == "reading.take")
+    assert f"Undid #{row['seq']}: {row['words']}" in answer
+    assert [one["name"] for one in row["about"]] == [row["words"].removeprefix("Read the lines of ")]
     only = read_pages.succeed("history", "--action", "segment.take_lines", "--json").json
     assert only["total"] == 2
     assert read_pages.succeed("history", "--verify").out == "The log is intact.\n"
@@ -95,7 +95,7 @@ def test_history_of_one_document_by_name_path_or_id(read_pages: Machine) -> None
     assert 0 < by_id["total"] < len(everything)
     for named in (
         "1.png",
-        f"{next(n['name'] for n in nodes.values() if n['id'] == page['parent_id'])}/1.png",
+        f"{next(node['name'] for node in nodes.values() if node['id'] == page['parent_id'])}/1.png",
     ):
         assert read_pages.succeed("history", "--target", named, "--json").json == by_id
     assert "'nowhere.png'" in read_pages.expect_refusal("history", "--target", "nowhere.png")
@@ -145,8 +145,8 @@ def test_history_takes_only_ids_where_no_plugin_resolves_names(
     wills: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = ids(wills)["1.png"]
-    known = wills.succeed("history", "--target", "1.png", "--json").json
-    assert known["total"] > 0
+    answer = wills.succeed("history", "--target", "1.png", "--json").json
+    assert answer["total"] > 0
     monkeypatch.setattr("armarium_cli.tree.Tree.name_finder", lambda tree: None)
-    assert wills.succeed("history", "--target", page, "--json").json == known
+    assert wills.succeed("history", "--target", page, "--json").json == answer
     assert wills.succeed("history", "--target", "1.png", "--json").json["total"] == 0

@@ -42,14 +42,14 @@ def test_a_link_is_replaced_and_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "other").write_bytes(b"another's")
     place = tmp_path / "out.png"
     place.symlink_to(tmp_path / "other")
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Refused, match="already exists"):
         write_file(place, b"x", overwrite=False)
     write_file(place, b"x", overwrite=True)
     assert (place.is_symlink(), place.read_bytes()) == (False, b"x")
     assert (tmp_path / "other").read_bytes() == b"another's"
     dangling = tmp_path / "dangling.png"
     dangling.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Refused, match="already exists"):
         place_for(dangling, overwrite=False)
 
 
@@ -57,8 +57,8 @@ def test_folders_and_devices_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, words in (
         (tmp_path, "is a folder"),
-        (tmp_path / "pipe", "no ordinary file"),
-        (Path("/dev/null"), "no ordinary file"),
+        (tmp_path / "pipe", "not an ordinary file"),
+        (Path("/dev/null"), "not an ordinary file"),
     ):
         with pytest.raises(Refused, match=words):
             write_file(path, b"x", overwrite=True)

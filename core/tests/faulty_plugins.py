@@ -78,12 +78,12 @@ def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
         "empty": (ModuleType("faulty"), "no armarium_plugin"),
         "raising": (_answering(_raises), "RuntimeError: no"),
         "not-a-plugin": (_answering(lambda: "a string"), "did not return a Plugin"),
-        "misspelt-hook": (_misspelt(), "armarium_lifespam, which is no hook"),
+        "misspelt-hook": (_misspelt(), "armarium_lifespam, which is not a hook"),
         "wrong-arguments": (_wrong_arguments(), "hooks do not fit"),
         "other-contract": (_answering(lambda: replace(good, engine_api=99)), "plugin contract 99"),
         "same-name": (
             _answering(lambda: Plugin(name="library", summary="A name that is taken")),
-            "loaded already",
+            "already loaded",
         ),
         "taken-prefix": (
             _answering(lambda: Plugin(name="thief", summary="Takes a prefix", prefixes=("snapshot",))),
@@ -97,6 +97,6 @@ def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
         "column-of-the-history": (_answering(_takes_a_column_of_the_history), "has a column op"),
         "same-action-twice": (
             _answering(lambda: replace(good, actions=(good.actions[0], good.actions[0]))),
-            "exists already",
+            "already exists",
         ),
     }

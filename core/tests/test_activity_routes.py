@@ -215,8 +215,8 @@ class TestOne:
             expect_refusal(web.put(f"{JOBS}/{job_id}/paused", json={"paused": True}), 404, "unknown_job")
             expect_refusal(web.post(f"{JOBS}/{job_id}/cancel"), 404, "unknown_job")
             expect_refusal(web.post(f"{JOBS}/{job_id}/retry"), 404, "unknown_job")
-        for state, words in (("waiting", "waits"), ("paused", "is paused")):
-            assert web.get(f"{JOBS}/{state}:chore-items").json()["detail"].endswith(f"none of them {words}.")
+        for state, words in (("waiting", "is waiting"), ("paused", "is paused")):
+            assert web.get(f"{JOBS}/{state}:chore-items").json()["detail"].endswith(f"{words} now.")
         expect_refusal(web.post(f"{JOBS}/derivatives/cancel"), 404, "unknown_job")
         expect_refusal(web.get(f"{JOBS}/{'x' * 201}"), 422, "invalid_request")
 
@@ -380,7 +380,10 @@ class TestDerivatives:
         assert chores.jobs.run_until_idle(project)
         node = web.get(f"{JOBS}/derivatives").json()
         assert node["state"] == "done"
-        assert {s["id"]: (s["done"], s["total"]) for s in node["children"]}["thumbnails"] == (3, 3)
+        assert {child["id"]: (child["done"], child["total"]) for child in node["children"]}["thumbnails"] == (
+            3,
+            3,
+        )
         assert web.get(JOBS).json()["items"] == []
 
     def test_a_decision_applies_to_what_has_not_started(
@@ -466,11 +469,11 @@ class TestTheEnginesOwnEvents:
             enqueue_many(conn, [NewJob("chore-refused", {"items": 1}, "part")], parent_id=parent)
         chores.jobs.run_until_idle(project)
         assert web.get(f"{JOBS}/{done}").json()["state"] == "done"
-        told = self.read_events(web)
-        assert {level for level, *_ in told} == {"error"}
-        assert {found["job_id"] for _, _, found, _ in told} == {alone, parent}
-        assert len(told) == 2
-        assert all(message.endswith(" failed.") and error for _, message, _, error in told)
+        events = self.read_events(web)
+        assert {level for level, *_ in events} == {"error"}
+        assert {found["job_id"] for _, _, found, _ in events} == {alone, parent}
+        assert len(events) == 2
+        assert all(message.endswith(" failed.") and error for _, message, _, error in events)
 
     def test_a_resumed_interruption_is_logged(self, web: Any, chores: Engine, project: Library) -> None:
         put(chores, project, "chore-items", {"items": 1})
@@ -489,9 +492,9 @@ class TestTheEnginesOwnEvents:
         chores.run(None, "library.release", {"path": str(project.path)}, LOCAL_OWNER)
         with sqlite3.connect(project.path / "library.sqlite") as raw:
             raw.execute("UPDATE schema_version SET version = 0 WHERE family = 'jobs'")
-        (kept,) = web.get("/api/snapshots").json()["items"]
+        (item,) = web.get("/api/snapshots").json()["items"]
         ((level, message, found, _),) = self.read_events(web)
-        assert (level, found) == ("info", {"snapshot_id": kept["id"]})
+        assert (level, found) == ("info", {"snapshot_id": item["id"]})
         assert message.startswith("The tables were brought up")
 
 
@@ -572,7 +575,7 @@ class TestActivity:
                 conn.exec_driver_sql(statement)
 
     def test_a_type_of_its_own_invention_is_refused(self, project: Library) -> None:
-        with pytest.raises(Invalid, match="is no type of activity"), project.db.write() as conn:
+        with pytest.raises(Invalid, match="is not a type of activity"), project.db.write() as conn:
             record_activity(conn, "party", "x")  # type: ignore[arg-type]
 
     def test_without_a_project_all_open_ones(

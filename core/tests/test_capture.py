@@ -91,9 +91,9 @@ def test_a_large_column_is_kept_only_when_it_changed(run, shelf_library: Library
     run("shelf.change", id=book, title="Two")
     run("shelf.change", id=book, notes="other")
     with shelf_library.db.read() as conn:
-        kept = conn.exec_driver_sql("SELECT op, notes FROM shelf_book__history ORDER BY seq").all()
+        rows = conn.exec_driver_sql("SELECT op, notes FROM shelf_book__history ORDER BY seq").all()
         states = capture.versions(conn, books, book)
-    assert [tuple(row) for row in kept] == [("I", None), ("U", None), ("U", '"long"')]
+    assert [tuple(row) for row in rows] == [("I", None), ("U", None), ("U", '"long"')]
     assert [(s["values"]["title"], s["values"]["notes"]) for s in states] == [
         ("One", '"long"'),
         ("Two", '"long"'),
@@ -138,7 +138,7 @@ def test_purged_rows_leave_no_image_and_their_steps_are_gone(
     from armarium.errors import ServiceError
 
     result = run("shelf.create", name="A")
-    kept = run("shelf.create", name="B")
+    kept_shelf = run("shelf.create", name="B")
 
     def purge(ctx) -> None:
         raw, image = raw_of(ctx.conn), "FROM shelf__history WHERE id = ?"
@@ -148,12 +148,12 @@ def test_purged_rows_leave_no_image_and_their_steps_are_gone(
         with capture.purging(ctx.conn):
             raw.execute(f"DELETE {image}", gone)
         with pytest.raises(sqlite3.IntegrityError, match="never changed"):
-            raw.execute(f"DELETE {image}", (kept.result["id"],))
+            raw.execute(f"DELETE {image}", (kept_shelf.result["id"],))
 
     shelf_engine.run(shelf_library, "shelf.burn", {"name": "C"}, LOCAL_OWNER, in_transaction=purge)
     with shelf_library.db.read() as conn:
-        left = conn.exec_driver_sql("SELECT DISTINCT id FROM shelf__history").scalars().all()
-    assert left == [kept.result["id"]]
+        rows = conn.exec_driver_sql("SELECT DISTINCT id FROM shelf__history").scalars().all()
+    assert rows == [kept_shelf.result["id"]]
     with pytest.raises(ServiceError) as refused:
         shelf_engine.undo(shelf_library, [result.audit_id], LOCAL_OWNER)
     assert refused.value.fields["reason"] == "gone"

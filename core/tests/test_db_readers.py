@@ -92,13 +92,13 @@ def test_a_returned_reader_is_waited_for_before_a_further_one_is_opened(
         for _ in range(READERS_AT_ONCE - 1):
             others.enter_context(db.read())
         with db.read() as conn:
-            wanted = raw_of(conn)
+            raw = raw_of(conn)
             waiting = threading.Thread(target=wait)
             waiting.start()
             while not db._readers._waiting:
                 waiting.join(0.001)
         waiting.join()
-    assert met == [wanted]
+    assert met == [raw]
     db.close()
 
 
@@ -135,8 +135,8 @@ def test_a_reader_that_met_an_error_is_not_reused(db: Database) -> None:
     with pytest.raises(LookupError):
         refuse()
     with db.read() as conn:
-        again = raw_of(conn)
-        assert again is refused is next_one
+        second_raw = raw_of(conn)
+        assert second_raw is refused is next_one
     db.close()
 
 

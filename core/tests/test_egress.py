@@ -115,13 +115,13 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server(("127.0.0.1", 0), Handler)
-    made.reached, made.headers_seen = [], []
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    new_server = Server(("127.0.0.1", 0), Handler)
+    new_server.reached, new_server.headers_seen = [], []
+    thread = threading.Thread(target=new_server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    yield new_server
+    new_server.shutdown()
+    new_server.server_close()
 
 
 def url(server: Server, path: str = "/plain", host: str = "127.0.0.1") -> str:

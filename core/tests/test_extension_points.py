@@ -104,7 +104,7 @@ def test_a_point_without_arguments_is_asked_once_and_its_answers_are_one_list() 
 
 def test_a_misspelt_hook_refuses_the_plugin_and_names_the_one_that_was_meant() -> None:
     assert refusals(DESK, guest(armarium_desk_stamp=lambda: ())) == {
-        "guest": "It implements armarium_desk_stamp, which is no hook of this engine; armarium_desk_stamps is one. Where "
+        "guest": "It implements armarium_desk_stamp, which is not a hook of this engine; armarium_desk_stamps is one. Where "
         "the plugin that asks may be missing, mark it @hookimpl(optionalhook=True)."
     }
 

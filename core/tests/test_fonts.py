@@ -201,10 +201,10 @@ if sys.argv[1] == "without":
 from armarium.fonts import PictureFont
 print(hashlib.sha256(PictureFont(11).mask(sys.argv[2])[0].tobytes()).hexdigest())
 """
-    said = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", program, how, OLD_LETTERS], capture_output=True, text=True, check=True
         ).stdout
         for how in ("with", "without")
     }
-    assert len(said) == 1
+    assert len(outputs) == 1

@@ -314,16 +314,16 @@ def test_a_part_of_an_image_is_that_of_the_whole(mode: str, form: str, how: dict
     ):
         low, high = max(0, min(top, 1999)), max(1, min(bottom, 2000))
         near, far = max(0, min(left, 699)), max(1, min(right, 700))
-        found = open_image(file.getvalue(), box=(left, top, right, bottom))
-        assert found.mode == whole.mode
-        assert found.tobytes() == whole.crop((near, low, far, high)).tobytes()
+        image = open_image(file.getvalue(), box=(left, top, right, bottom))
+        assert image.mode == whole.mode
+        assert image.tobytes() == whole.crop((near, low, far, high)).tobytes()
 
 
 def test_a_black_part_of_a_black_image_is_decoded_too() -> None:
     file = io.BytesIO()
     Image.new("RGB", (700, 2000)).save(file, "JPEG")
-    found = open_image(file.getvalue(), box=(10, 20, 30, 50))
-    assert (found.size, found.getextrema()) == ((20, 30), ((0, 0), (0, 0), (0, 0)))
+    image = open_image(file.getvalue(), box=(10, 20, 30, 50))
+    assert (image.size, image.getextrema()) == ((20, 30), ((0, 0), (0, 0), (0, 0)))
 
 
 def test_an_image_is_decoded_no_further_than_the_requested_part() -> None:

@@ -15,7 +15,7 @@ PLAIN = (
 
 def test_tag_soup_is_mended() -> None:
     root = parse_html("<meta charset=x><body><!-- no --><p class=a>one<p>two &auml; &nbsp;<br>three<?pi?>")
-    assert [str(one.tag) for one in root.iter()] == ["html", "head", "meta", "body", "p", "p", "br"]
+    assert [str(element.tag) for element in root.iter()] == ["html", "head", "meta", "body", "p", "p", "br"]
     assert "".join(root.itertext()) == "onetwo ä \xa0three"  # type: ignore[arg-type]
 
 
@@ -23,13 +23,15 @@ def test_xhtml_is_read_as_xml_with_the_named_characters_of_html() -> None:
     root = parse_html(
         f"<?xml version='1.0' encoding='latin1'?>\n{PLAIN}<html xmlns='{XHTML}'><p><div a='1'/>&auml;&amp;</p></html>"
     )
-    assert [str(one.tag) for one in root.iter()] == [f"{{{XHTML}}}{tag}" for tag in ("html", "p", "div")]
+    assert [str(element.tag) for element in root.iter()] == [
+        f"{{{XHTML}}}{tag}" for tag in ("html", "p", "div")
+    ]
     assert "".join(root.itertext()) == "ä&"  # type: ignore[arg-type]
 
 
 def test_xhtml_that_is_not_well_formed_is_read_as_html() -> None:
     root = parse_html(f"{PLAIN}<html xmlns='{XHTML}'><head><meta name='a'></head><body>x</body></html>")
-    assert [str(one.tag) for one in root.iter()] == ["html", "head", "meta", "body"]
+    assert [str(element.tag) for element in root.iter()] == ["html", "head", "meta", "body"]
 
 
 def test_nul_characters_and_lone_surrogates_do_no_harm() -> None:

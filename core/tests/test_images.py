@@ -19,6 +19,6 @@ def test_sixteen_bits_come_in_the_order_of_bytes_that_pillow_counts_with(
     path = tmp_path / "deep.tif"
     deep.save(path, "TIFF")
     assert path.read_bytes()[:2] == b"MM"
-    found = open_image(path, box=box)
-    assert found.mode == "I;16"
-    assert found.getextrema() == ((16, 65535) if box is None else (4096, 65535))
+    image = open_image(path, box=box)
+    assert image.mode == "I;16"
+    assert image.getextrema() == ((16, 65535) if box is None else (4096, 65535))

@@ -26,9 +26,9 @@ from armarium_testing.shelf import shelf_plugin
 def test_a_new_package_has_its_folders_and_nothing_is_left_beside_it(
     shelf_library: Library, tmp_path: Path
 ) -> None:
-    names = {p.name for p in shelf_library.path.iterdir()}
+    names = {path.name for path in shelf_library.path.iterdir()}
     assert {"library.json", DATABASE, "objects", "models", "recipe", "derived", "snapshots"} <= names
-    assert not [p for p in tmp_path.iterdir() if p.name.endswith(".new")]
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".new")]
 
 
 def test_a_failing_seed_leaves_nothing(make_engine, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_failing_seed_leaves_nothing(make_engine, tmp_path: Path) -> None:
     engine = make_engine(plugins=[replace(shelf_plugin(), on_create=(fail,))])
     with pytest.raises(Unavailable):
         engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
-    assert [p.name for p in tmp_path.iterdir()] == ["state-0"]
+    assert [path.name for path in tmp_path.iterdir()] == ["state-0"]
     assert engine.libraries.list_registered() == []
 
 
@@ -73,9 +73,9 @@ def test_a_link_out_of_the_allowed_folders_is_refused(make_engine, tmp_path: Pat
 
 
 def test_a_second_engine_is_refused_with_the_name_of_the_holder(shelf_library: Library, make_engine) -> None:
-    other = make_engine(plugins=[shelf_plugin()])
+    other_engine = make_engine(plugins=[shelf_plugin()])
     with pytest.raises(Conflict, match=r"held by another engine \(process \d+ on") as refused:
-        other.libraries.get(shelf_library.path)
+        other_engine.libraries.get(shelf_library.path)
     assert refused.value.code == "library_locked"
 
 
@@ -164,9 +164,9 @@ def test_a_project_that_would_be_one_file_too_many_is_not_called_damaged_nor_lef
             refused.append(error)
         finally:
             files_left(None)
-    told = {(refused_by_disk(error) or error).code for error in refused}
+    codes = {(refused_by_disk(error) or error).code for error in refused}
     assert len(refused) > 3
-    assert told == {"too_many_files"}
+    assert codes == {"too_many_files"}
     assert shelf_engine.libraries.get(path).settings() is not None
 
 
@@ -304,11 +304,11 @@ def test_release_lets_another_engine_have_it_and_a_request_reopens_it(
     path = shelf_library.path
     answer = shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER).result
     assert (answer["status"], answer["registered"]) == ("released", True)
-    again = shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER).result
-    assert again["status"] == "not_open"
-    other = make_engine(plugins=[shelf_plugin()])
-    other.libraries.get(path)
-    other.libraries.release(path)
+    second_result = shelf_engine.run(None, "library.release", {"path": str(path)}, LOCAL_OWNER).result
+    assert second_result["status"] == "not_open"
+    other_engine = make_engine(plugins=[shelf_plugin()])
+    other_engine.libraries.get(path)
+    other_engine.libraries.release(path)
     assert shelf_engine.libraries.get(path).path == path
 
 
@@ -321,9 +321,9 @@ def test_the_global_library_is_never_released(shelf_engine: Engine) -> None:
 
 def test_unregister_and_undo(shelf_engine: Engine, shelf_library: Library) -> None:
     path = str(shelf_library.path)
-    gone = shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
+    outcome = shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
     assert shelf_engine.libraries.list_registered() == []
-    shelf_engine.undo(None, [gone.audit_id], LOCAL_OWNER)
+    shelf_engine.undo(None, [outcome.audit_id], LOCAL_OWNER)
     assert [entry["path"] for entry in shelf_engine.libraries.list_registered()] == [path]
     with pytest.raises(ServiceError, match="registered"):
         shelf_engine.run(None, "library.unregister", {"path": path.replace("Shelves", "Other")}, LOCAL_OWNER)
@@ -360,13 +360,13 @@ def test_an_editor_takes_a_project_out_of_the_registry(shelf_engine: Engine, she
     path = str(shelf_library.path)
     with pytest.raises(Forbidden):
         shelf_engine.run(None, "library.unregister", {"path": path}, viewer)
-    gone = shelf_engine.run(None, "library.unregister", {"path": path}, editor)
+    outcome = shelf_engine.run(None, "library.unregister", {"path": path}, editor)
     opened = shelf_engine.run(None, "library.open", {"path": path}, viewer)
     with pytest.raises(Forbidden):
         shelf_engine.undo(None, [opened.audit_id], viewer)
     shelf_engine.undo(None, [opened.audit_id], editor)
     assert shelf_engine.libraries.list_registered() == []
-    shelf_engine.undo(None, [gone.audit_id], editor)
+    shelf_engine.undo(None, [outcome.audit_id], editor)
     bound = replace(editor, libraries=frozenset({"/another.library"}))
     with pytest.raises(Forbidden):
         shelf_engine.run(None, "library.unregister", {"path": path}, bound)
@@ -407,13 +407,13 @@ def test_the_doctor_sees_what_was_written_in_the_name_of_an_earlier_step(
     triggers = shell.execute(
         "SELECT name, sql FROM sqlite_master WHERE name LIKE 'audit_current%' AND type = 'trigger'"
     )
-    kept = triggers.fetchall()
-    for name, _ in kept:
+    rows = triggers.fetchall()
+    for name, _ in rows:
         shell.execute(f"DROP TRIGGER {name}")
     shell.execute("UPDATE audit_current SET audit_seq = 2")
     shell.execute("UPDATE shelf SET name = 'Z' WHERE name = 'A'")
     shell.execute("UPDATE audit_current SET audit_seq = NULL")
-    for _, statement in kept:
+    for _, statement in rows:
         shell.execute(statement)
     shell.close()
     assert "in the name of step 2 that came after those of step 4" in _sentences(shelf_engine, shelf_library)
@@ -422,15 +422,15 @@ def test_the_doctor_sees_what_was_written_in_the_name_of_an_earlier_step(
 def _without_guards(library: Library, *statements: str) -> None:
     """Run *statements* in the sqlite3 shell as somebody would who removes the triggers and restores them."""
     shell = sqlite3.connect(library.db.path, isolation_level=None)
-    kept = shell.execute(
+    rows = shell.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND (name LIKE 'audit%' OR name LIKE '%\\_no\\_%'"
         " ESCAPE '\\')"
     ).fetchall()
-    for name, _ in kept:
+    for name, _ in rows:
         shell.execute(f"DROP TRIGGER {name}")
     for statement in statements:
         shell.execute(statement)
-    for _, statement in kept:
+    for _, statement in rows:
         shell.execute(statement)
     shell.close()
 
@@ -489,6 +489,6 @@ def test_the_doctor_does_not_send_to_the_doctor(shelf_engine: Engine, shelf_libr
     path = shelf_library.path
     shelf_engine.libraries.release(path)
     library = shelf_engine.libraries.get(path)
-    told = _sentences(shelf_engine, library)
-    assert "shelf__history_insert" in told
-    assert "armarium doctor" not in told
+    sentences = _sentences(shelf_engine, library)
+    assert "shelf__history_insert" in sentences
+    assert "armarium doctor" not in sentences

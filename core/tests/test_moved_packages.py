@@ -50,7 +50,7 @@ def test_a_link_to_an_open_or_registered_package_is_no_second_project(
         assert released.result["status"] == "released"
         shelf_library = libraries.get(spelled)
     assert [entry["path"] for entry in libraries.list_registered()] == [str(shelf_library.path)]
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         shelf_engine.run(None, "library.create", {"path": str(link), "name": "Second"}, LOCAL_OWNER)
 
 
@@ -94,11 +94,11 @@ def test_a_package_removed_while_it_is_open_is_not_there(
 def test_a_package_put_in_the_place_of_an_open_one_is_the_one_that_is_opened(
     shelf_engine: Engine, shelf_library: Library, make_engine, tmp_path: Path
 ) -> None:
-    other = make_engine(plugins=[shelf_plugin()])
+    other_engine = make_engine(plugins=[shelf_plugin()])
     spare = tmp_path / "Spare.library"
-    other.run(None, "library.create", {"path": str(spare)}, LOCAL_OWNER)
-    uuid = other.libraries.get(spare).uuid
-    other.libraries.release(spare)
+    other_engine.run(None, "library.create", {"path": str(spare)}, LOCAL_OWNER)
+    uuid = other_engine.libraries.get(spare).uuid
+    other_engine.libraries.release(spare)
     shelf_library.path.rename(tmp_path / "Aside.library")
     spare.rename(shelf_library.path)
     assert shelf_engine.libraries.get(shelf_library.path).uuid == uuid

@@ -58,10 +58,10 @@ def list_notes(library: Library) -> list[str]:
 
 
 def test_notes_are_made_with_the_step(engine: Engine, library: Library) -> None:
-    done = engine.run(library, "gate.open", {"door_id": "a"}, LOCAL_OWNER)
+    outcome = engine.run(library, "gate.open", {"door_id": "a"}, LOCAL_OWNER)
     with pytest.raises(Conflict):
         engine.run(library, "gate.open", {"door_id": "stuck"}, LOCAL_OWNER)
-    engine.undo(library, [done.audit_id], LOCAL_OWNER)
+    engine.undo(library, [outcome.audit_id], LOCAL_OWNER)
     assert list_notes(library) == ["gate.open: 1", "gate.open: 0"]
 
 

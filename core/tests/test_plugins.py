@@ -194,11 +194,11 @@ def test_stevedore_loads_a_driver_that_our_own_discovery_chose(monkeypatch, tmp_
 
 
 def test_two_engines_live_in_one_process(make_engine, tmp_path) -> None:
-    one, two = make_engine(plugins=[shelf_plugin()]), make_engine(plugins=[])
-    one.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
-    assert one.actions.find("shelf.add") is not None
-    assert two.actions.find("shelf.add") is None
-    assert two.libraries.list_registered() == []
+    engine, second_engine = make_engine(plugins=[shelf_plugin()]), make_engine(plugins=[])
+    engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
+    assert engine.actions.find("shelf.add") is not None
+    assert second_engine.actions.find("shelf.add") is None
+    assert second_engine.libraries.list_registered() == []
 
 
 def test_every_action_of_the_test_family_conforms(make_engine, tmp_path) -> None:

@@ -200,7 +200,7 @@ def test_a_faulty_declaration_is_refused_with_a_sentence(job: RecipeJob, told: s
 
 def test_an_id_is_used_once(make_engine: Callable[..., Engine]) -> None:
     (refused,) = make_engine(plugins=[plugin(TALLY, TALLY)]).plugins.refused
-    assert refused.why == "Its job kind tally-letters exists already; names are never overwritten."
+    assert refused.why == "Its job kind tally-letters already exists; names are never overwritten."
 
 
 @action("tally.silent", summary="Keep nothing at all", params=Count)

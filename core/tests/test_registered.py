@@ -89,8 +89,8 @@ def test_undoing_the_opening_of_an_open_project_does_not_close_it(
     shelf_engine: Engine, shelf_library: Library
 ) -> None:
     path = str(shelf_library.path)
-    again = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER)
-    shelf_engine.undo(None, [again.audit_id], LOCAL_OWNER)
+    second_outcome = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER)
+    shelf_engine.undo(None, [second_outcome.audit_id], LOCAL_OWNER)
     assert shelf_engine.libraries.open_at(path) is shelf_library
 
 

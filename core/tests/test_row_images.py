@@ -27,13 +27,13 @@ from armarium_testing.shelf import books, shelf_plugin
 
 def shelves_with(home: Column[Any], notes: Column[Any] | None) -> MetaData:
     """Return the tables of the family `shelf`, with two columns of its books as given, the second optional."""
-    found = MetaData()
+    metadata = MetaData()
     for table in shelf.metadata.sorted_tables:
         if table is not books and rules_of(table).follows is None:
-            table.to_metadata(found).info.update(table.info)
+            table.to_metadata(metadata).info.update(table.info)
     Table(
         "shelf_book",
-        found,
+        metadata,
         Column("id", Text, primary_key=True),
         home,
         Column("title", Text, nullable=False),
@@ -43,7 +43,7 @@ def shelves_with(home: Column[Any], notes: Column[Any] | None) -> MetaData:
         Column("updated_at", Text),
         info=tracked(label="book", monotonic=("version", "updated_at")),
     )
-    return found
+    return metadata
 
 
 def test_a_column_that_is_renamed_is_renamed_in_the_images(
@@ -125,10 +125,10 @@ def test_an_image_of_a_change_holds_the_columns_that_moved(run, shelf_library: L
     run("shelf.clear", id=home)
     with shelf_library.db.read() as conn:
         raw = raw_of(conn)
-        found = raw.execute(
+        rows = raw.execute(
             "SELECT op, kept, shelf_id, title, weight FROM shelf_book__history ORDER BY seq"
         ).fetchall()
-    assert found == [
+    assert rows == [
         ("I", None, None, None, None),
         ("U", ",weight,", None, "One", None),
         ("U", None, None, None, 0.5),

@@ -26,10 +26,14 @@ seats = Table(
 
 
 def _sits_twice(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict | None:
-    other = raw.execute(
+    other_row = raw.execute(
         "SELECT id FROM hall_seat WHERE holder = ? AND id <> ?", (row["holder"], row["id"])
     ).fetchone()
-    return None if other is None else Conflict(f"{row['holder']} sits on {other[0]} already.", code="sits")
+    return (
+        None
+        if other_row is None
+        else Conflict(f"{row['holder']} sits on {other_row[0]} already.", code="sits")
+    )
 
 
 class Statement(Params):
@@ -72,12 +76,12 @@ def test_a_law_is_checked_on_do_undo_and_redo(engine: Engine, library: Library, 
     first = do(engine, library, "INSERT INTO hall_seat VALUES ('a', 'Ana')", name)
     with pytest.raises(Conflict, match="Ana sits on a already"):
         do(engine, library, "INSERT INTO hall_seat VALUES ('b', 'Ana')", name)
-    (gone,) = engine.undo(library, [first], LOCAL_OWNER)["audit_ids"]
+    (audit_id,) = engine.undo(library, [first], LOCAL_OWNER)["audit_ids"]
     do(engine, library, "INSERT INTO hall_seat VALUES ('b', 'Ana')", name)
     with pytest.raises(Conflict, match="Ana sits on b already"):
-        engine.undo(library, [gone], LOCAL_OWNER)
+        engine.undo(library, [audit_id], LOCAL_OWNER)
     moved = do(engine, library, "UPDATE hall_seat SET holder = 'Eva' WHERE id = 'b'", name)
-    engine.undo(library, [gone], LOCAL_OWNER)
+    engine.undo(library, [audit_id], LOCAL_OWNER)
     with pytest.raises(Conflict, match="Ana sits on a already"):
         engine.undo(library, [moved], LOCAL_OWNER)
     assert list_seats(library) == [("a", "Ana"), ("b", "Eva")]

@@ -90,8 +90,8 @@ def test_a_row_may_be_had_whole_and_with_what_is_computed_of_it(conn: Connection
 def test_the_model_has_the_types_of_the_columns_and_what_it_states_itself() -> None:
     schema = Book.model_json_schema()
     kinds = {
-        name: told.get("type") or [way["type"] for way in told["anyOf"]]
-        for name, told in schema["properties"].items()
+        name: attribute.get("type") or [way["type"] for way in attribute["anyOf"]]
+        for name, attribute in schema["properties"].items()
     }
     assert kinds == {
         "id": "string", "shelf_id": "string", "kind": "string", "weight": ["number", "null"], "pages": "integer",

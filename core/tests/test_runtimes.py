@@ -59,12 +59,12 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
     """Return the part of an engine that runtimes use."""
-    given = Drivers()
+    given_drivers = Drivers()
     for driver in drivers:
-        given.give("test.readers", driver.__name__, driver)
+        given_drivers.give("test.readers", driver.__name__, driver)
     return SimpleNamespace(
         settings=SimpleNamespace(state_dir=tmp_path / "state", local_only=local_only),
-        drivers=given,
+        drivers=given_drivers,
         plugins=SimpleNamespace(loaded=[Plugin("test", "For tests.", driver_groups=("test.readers",))]),
     )
 
@@ -120,9 +120,11 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
 
 def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
     """Let the installer find none of these modules."""
-    found = installer.importlib.util.find_spec
+    original_find_spec = installer.importlib.util.find_spec
     monkeypatch.setattr(
-        installer.importlib.util, "find_spec", lambda name: None if name in missing else found(name)
+        installer.importlib.util,
+        "find_spec",
+        lambda name: None if name in missing else original_find_spec(name),
     )
 
 
@@ -282,13 +284,13 @@ def test_pins_are_read_past_comments_and_markers(tmp_path: Path) -> None:
 def test_a_runtime_is_listed_installed_and_removed_over_http_by_the_owner_alone(
     make_engine: Any, monkeypatch: pytest.MonkeyPatch, shop: Path
 ) -> None:
-    given = Drivers()
-    given.give("test.readers", "tiny", Tiny)
+    drivers = Drivers()
+    drivers.give("test.readers", "tiny", Tiny)
     engine = make_engine(plugins=[Plugin("test", "For tests.", driver_groups=("test.readers",))])
-    monkeypatch.setattr(engine, "drivers", given)
+    monkeypatch.setattr(engine, "drivers", drivers)
     client = next(clients := http_client(engine))
-    (found,) = client.get("/api/runtimes").json()["items"]
-    assert (found["name"], found["installed"], found["expected_size_mb"]) == ("tiny", False, 1)
+    (item,) = client.get("/api/runtimes").json()["items"]
+    assert (item["name"], item["installed"], item["expected_size_mb"]) == ("tiny", False, 1)
     started = client.post("/api/runtimes/tiny/install")
     assert started.status_code == 200, started.text
     assert started.json()["job_id"]

@@ -130,8 +130,8 @@ def test_the_socket_is_its_users_alone(by_socket: ServedEngine) -> None:
         assert mode(state / name) == 0o600, name
     with by_socket.client() as client:
         assert client.get("/api/registry").status_code == 200
-        (seen,) = client.get("/api/clients").json()["clients"]
-        assert seen["transport"] == "uds"
+        (seen_client,) = client.get("/api/clients").json()["clients"]
+        assert seen_client["transport"] == "uds"
         assert client.get("/api/health", headers={"Host": "evil.com"}).status_code == 403
 
 
@@ -216,7 +216,7 @@ def test_open_streams_do_not_hold_up_the_end(by_socket: ServedEngine) -> None:
 
 
 def test_a_second_engine_on_the_same_state_is_refused(by_socket: ServedEngine) -> None:
-    with pytest.raises(Conflict, match="serves this state folder already") as refused:
+    with pytest.raises(Conflict, match="already serves this state folder") as refused:
         serve(by_socket.settings)
     assert refused.value.code == "already_serving"
     with pytest.raises(Conflict, match="listens on"):
@@ -259,7 +259,7 @@ def test_an_impossible_socket_path_is_reported(short_folder: Path) -> None:
     with pytest.raises(Invalid, match="shorter"):
         bind(Settings(state_dir=short_folder, uds=short_folder / ("x" * 120)))
     (short_folder / "notes.txt").write_text("mine")
-    with pytest.raises(Conflict, match="no socket"):
+    with pytest.raises(Conflict, match="not a socket"):
         bind(Settings(state_dir=short_folder, uds=short_folder / "notes.txt"))
     assert (short_folder / "notes.txt").read_text() == "mine"
 

@@ -228,7 +228,9 @@ def test_a_disk_that_refuses_a_snapshot_is_reported_and_tried_again(
 def test_the_registry_shows_the_settings_of_a_project_that_is_closed(
     run: Run, shelf_engine: Engine, shelf_library: Library, elsewhere: Path
 ) -> None:
-    done = run("library.set", name="Ours", snapshot_interval_seconds=60, snapshot_offsite_path=str(elsewhere))
+    outcome = run(
+        "library.set", name="Ours", snapshot_interval_seconds=60, snapshot_offsite_path=str(elsewhere)
+    )
 
     def entry() -> dict[str, Any]:
         (one,) = shelf_engine.libraries.list_registered()
@@ -239,7 +241,7 @@ def test_the_registry_shows_the_settings_of_a_project_that_is_closed(
     assert shelf_engine.libraries.resolve("ours")["path"] == str(shelf_library.path)
     shelf_engine.libraries.release(shelf_library.path)
     assert entry() == shown
-    shelf_engine.undo(shelf_engine.libraries.get(shelf_library.path), [done.audit_id], LOCAL_OWNER)
+    shelf_engine.undo(shelf_engine.libraries.get(shelf_library.path), [outcome.audit_id], LOCAL_OWNER)
     assert entry() == {"name": None, "snapshot_interval_seconds": 0, "snapshot_offsite_path": None}
 
 
@@ -254,10 +256,10 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     run("shelf.create", name="kept")
     assert run("snapshot.take").result["copy_job_id"]
     work(shelf_engine, shelf_library)
-    (done,) = results(shelf_library, "snapshot-copy")
-    assert (done["files_copied"], done["files_lost"]) == (2, 0)
+    (result,) = results(shelf_library, "snapshot-copy")
+    assert (result["files_copied"], result["files_lost"]) == (2, 0)
     home = offsite_copies.home_of(shelf_library, elsewhere)
-    assert [snapshot["path"] for snapshot in snapshots.list_snapshots(home)] == [done["path"]]
+    assert [snapshot["path"] for snapshot in snapshots.list_snapshots(home)] == [result["path"]]
     for _ in range(3):
         run("snapshot.take")
         work(shelf_engine, shelf_library)
@@ -299,10 +301,10 @@ def test_a_copy_resumes_where_it_was_stopped_and_copies_no_damaged_file(
         offsite_copies.copy_away(shelf_library, snapshot, elsewhere, keep=3, on_file=stop)
     home = offsite_copies.home_of(shelf_library, elsewhere)
     assert snapshots.list_snapshots(home) == []
-    done = offsite_copies.copy_away(
+    copied = offsite_copies.copy_away(
         shelf_library, snapshot, elsewhere, keep=3, on_file=lambda done, total: None
     )
-    assert (done["files_lost"], len(snapshots.list_snapshots(home))) == (2, 1)
+    assert (copied["files_lost"], len(snapshots.list_snapshots(home))) == (2, 1)
     there = {file.parent.name + file.name for file in (home / "objects").rglob("*") if file.is_file()}
     assert there == {digests[0], *digests[3:]}
 

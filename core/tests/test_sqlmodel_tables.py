@@ -55,8 +55,8 @@ def keep(ctx: ActionContext, p: Keep) -> dict[str, Any]:
     """Insert a card, or change the words of an existing one."""
     identity = p.id or new_id()
     if p.id is None:
-        made = Card(id=identity, words=p.words)
-        ctx.conn.execute(cards.insert().values(made.model_dump()))
+        card = Card(id=identity, words=p.words)
+        ctx.conn.execute(cards.insert().values(card.model_dump()))
     else:
         ctx.conn.execute(cards.update().where(cards.c.id == identity).values(words=p.words))
     ctx.target(identity)

@@ -74,19 +74,19 @@ def _toss_both(conductor: Conductor, p: TossBoth) -> Outcome:
     with engine.lock_across():
         theirs = engine.libraries.get(p.other)
         conductor.part("readied", lambda ctx: ctx.target(p.id), {"id": p.id})
-        other = engine.run(theirs, "coin.toss", {"id": p.id, "face": p.face}, conductor.principal)
+        other_outcome = engine.run(theirs, "coin.toss", {"id": p.id, "face": p.face}, conductor.principal)
         outcome = conductor.step(p)
         ours = conductor.library
         assert ours is not None
         for library, own, away, away_id in (
-            (ours, outcome.audit_id, theirs, other.audit_id),
-            (theirs, other.audit_id, ours, outcome.audit_id),
+            (ours, outcome.audit_id, theirs, other_outcome.audit_id),
+            (theirs, other_outcome.audit_id, ours, outcome.audit_id),
         ):
             with library.db.write() as conn:
                 conn.execute(
                     pairs.insert().values(audit_id=own, other_uuid=away.uuid, other_audit_id=away_id)
                 )
-    return Outcome({"other": other.audit_id}, outcome.audit_id)
+    return Outcome({"other": other_outcome.audit_id}, outcome.audit_id)
 
 
 @action(

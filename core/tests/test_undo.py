@@ -42,8 +42,8 @@ def test_counters_only_grow(run, undo, shelf_library: Library) -> None:
     change = run("shelf.change", id=book, title="Two")
     back = undo(change.audit_id)
     undo(*back["audit_ids"])
-    gone = run("shelf.clear", id=shelf)
-    undo(gone.audit_id)
+    outcome = run("shelf.clear", id=shelf)
+    undo(outcome.audit_id)
     with shelf_library.db.read() as conn:
         row = conn.exec_driver_sql("SELECT title, version FROM shelf_book").one()
     assert tuple(row) == ("Two", 5)
@@ -153,9 +153,9 @@ def test_a_row_replaced_inside_one_step_comes_back(run, undo, digest) -> None:
     book = run("shelf.add", shelf_id=shelf, title="One").result["id"]
     run("shelf.lend", book_id=book, reader="Inés", days=3)
     before = digest()
-    again = run("shelf.lend", book_id=book, reader="Inés", days=9)
+    second_outcome = run("shelf.lend", book_id=book, reader="Inés", days=9)
     after = digest()
-    back = undo(again.audit_id)
+    back = undo(second_outcome.audit_id)
     assert digest() == before
     undo(*back["audit_ids"])
     assert digest() == after

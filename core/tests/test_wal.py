@@ -49,6 +49,6 @@ def wal_of_a_busy_database(folder: Path, monkeypatch: pytest.MonkeyPatch, *, lon
 
 
 def test_a_wal_that_is_always_read_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = wal_of_a_busy_database(tmp_path / "kept", monkeypatch, long=50)
-    left = wal_of_a_busy_database(tmp_path / "left", monkeypatch, long=10**9)
-    assert kept < left / 2, (kept, left)
+    wal = wal_of_a_busy_database(tmp_path / "kept", monkeypatch, long=50)
+    remaining_wal = wal_of_a_busy_database(tmp_path / "left", monkeypatch, long=10**9)
+    assert wal < remaining_wal / 2, (wal, remaining_wal)

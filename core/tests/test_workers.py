@@ -55,9 +55,9 @@ def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerPool
     """A pool of at most two workers, closed at the end."""
     (tmp_path / "pool_double.py").write_text(textwrap.dedent(CODE), "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    made = WorkerPool(NoRuntimes(), lambda: Compute(threads=2))
-    yield made
-    made.close()
+    worker_pool = WorkerPool(NoRuntimes(), lambda: Compute(threads=2))
+    yield worker_pool
+    worker_pool.close()
 
 
 def who(pool: WorkerPool, model: str | None = None) -> int:

@@ -70,11 +70,11 @@ def correct_text(text: str) -> str:
 
 async def work(client: Client, folder_id: str | None = None, pages: int = MOST_PAGES) -> Report:
     """Do the work in one session."""
-    done = Report()
+    report = Report()
     async for page in list_items(client, "find_pages", {"folder_id": folder_id} if folder_id else {}):
-        if page["doc_type"] not in ("page", "file") or done.pages == pages:
+        if page["doc_type"] not in ("page", "file") or report.pages == pages:
             continue
-        done.pages += 1
+        report.pages += 1
         wrong = []
         async for line in list_items(client, "read_lines", {"page_id": page["id"]}):
             text = line.get("text", "")
@@ -89,15 +89,15 @@ async def work(client: Client, folder_id: str | None = None, pages: int = MOST_P
                 )
         for start in range(0, len(wrong), LINES_AT_ONCE):
             answer = await call(client, "correct_lines", corrections=wrong[start : start + LINES_AT_ONCE])
-            done.steps.append(answer["audit_id"])
+            report.steps.append(answer["audit_id"])
         if wrong:
-            done.changed_pages.append(page["id"])
-            done.lines += len(wrong)
+            report.changed_pages.append(page["id"])
+            report.lines += len(wrong)
     offered = {tool.name for tool in (await client.list_tools()).tools}
-    if done.lines and "propose_branch" in offered:
-        await call(client, "propose_branch", summary=done.summary)
-        done.proposed = True
-    return done
+    if report.lines and "propose_branch" in offered:
+        await call(client, "propose_branch", summary=report.summary)
+        report.proposed = True
+    return report
 
 
 async def list_items(client: Client, tool: str, arguments: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

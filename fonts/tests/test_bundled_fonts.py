@@ -92,11 +92,11 @@ ALWAYS = {"Latn", "Grek", "Cyrl", "Hebr", "Arab", "Deva", "Beng", "Taml", "Telu"
 
 
 def first_for(script: str) -> BundledFont:
-    found = next((font for font in FONTS if script in font.scripts), None)
-    if found is None and script not in ALWAYS:
+    font = next((font for font in FONTS if script in font.scripts), None)
+    if font is None and script not in ALWAYS:
         pytest.skip(f"No font for {script} is installed on this machine (Debian: fonts-noto-core).")
-    assert found is not None
-    return found
+    assert font is not None
+    return font
 
 
 @pytest.mark.parametrize("script", SAMPLES)

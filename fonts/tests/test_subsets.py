@@ -43,10 +43,10 @@ def test_subsets_have_no_font_name_and_state_the_licence() -> None:
     included.
     """
     for font in bundled_fonts():
-        stated = names_in(part_of(font, "aαбאبक漢"))
+        names = names_in(part_of(font, "aαбאبक漢"))
         # Entry 2 is the style ("Regular"), which the subsetter adds for a font with several.
-        assert set(stated) <= {0, 2, 13, 14}, font.name
-        assert stated.get(0), font.name
+        assert set(names) <= {0, 2, 13, 14}, font.name
+        assert names.get(0), font.name
 
 
 def test_a_subset_has_the_name_of_its_font_only_if_none_is_reserved() -> None:

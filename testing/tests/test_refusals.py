@@ -57,8 +57,8 @@ def refusing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / name / "inner" / "__init__.py").touch()
     (tmp_path / name / "inner" / "asking.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    for one in [module for module in sys.modules if module.partition(".")[0] == name]:
-        monkeypatch.delitem(sys.modules, one)
+    for module in [module for module in sys.modules if module.partition(".")[0] == name]:
+        monkeypatch.delitem(sys.modules, module)
     return name
 
 
@@ -120,7 +120,7 @@ def test_a_run_fails_that_leaves_a_refusal_out(refusing_package: str, tmp_path: 
             "        raise asked(number)\n"
         )
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", workers]
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, "--every-refusal", refusing_package, str(tests)],
             cwd=tmp_path,
             env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
@@ -129,7 +129,7 @@ def test_a_run_fails_that_leaves_a_refusal_out(refusing_package: str, tmp_path: 
             timeout=120,
             check=False,
         )
-        return done.returncode, done.stdout
+        return process.returncode, process.stdout
 
     assert run_tests("[1, 2, 3, 4]")[0] == 0
     code, said = run_tests("[1, 2, 3]")

@@ -127,17 +127,17 @@ def browser(proxy: tuple[str, int]) -> Iterator[httpx.Client]:
     public, engine = proxy
     host = public.removeprefix("https://")
     own = {"Authorization": f"Bearer {OWNER_TOKEN}"}
-    made = httpx.post(
+    answer = httpx.post(
         f"http://127.0.0.1:{engine}/api/pair/code", headers=own, json={"role": "owner", "browser": True}
     )
     there = f"https://127.0.0.1:{host.rpartition(':')[2]}"
     named = {"request": [lambda request: request.extensions.update(sni_hostname=NAME)]}
-    said = {"Host": host, "Origin": public}
-    with httpx.Client(base_url=there, verify=False, headers=said, event_hooks=named, timeout=60) as client:
+    headers = {"Host": host, "Origin": public}
+    with httpx.Client(base_url=there, verify=False, headers=headers, event_hooks=named, timeout=60) as client:
         deadline = time.monotonic() + 60
         while True:
             try:
-                reply = client.post("/api/auth/session", json={"code": made.json()["code"]})
+                reply = client.post("/api/auth/session", json={"code": answer.json()["code"]})
                 break
             except httpx.ConnectError:
                 assert time.monotonic() < deadline
@@ -183,8 +183,8 @@ def test_large_bodies_reach_the_engine_and_metrics_stay_inside(
     assert (reply.status_code, reply.json()["code"]) == (422, "invalid_request")
     assert browser.get("/api/metrics").status_code == 404
     own = {"Authorization": f"Bearer {OWNER_TOKEN}"}
-    told = httpx.get(f"http://127.0.0.1:{proxy[1]}/api/metrics", headers=own).text
-    assert re.search(r"^armarium_requests_total\{.*/api/pair.code", told, re.MULTILINE)
+    text = httpx.get(f"http://127.0.0.1:{proxy[1]}/api/metrics", headers=own).text
+    assert re.search(r"^armarium_requests_total\{.*/api/pair.code", text, re.MULTILINE)
 
 
 def test_commands_ask_an_engine_elsewhere(proxy: tuple[str, int], tmp_path: Path) -> None:

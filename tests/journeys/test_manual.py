@@ -143,7 +143,7 @@ def commands() -> list[tuple[str, str]]:
             # These pages show commands of the family that they write.
             continue
         lines = [line for block in SHELL.findall(text(page)) for line in block.split("\n")]
-        lines += [" ".join(said.split()) for said in INLINE.findall(text(page))]
+        lines += [" ".join(element.split()) for element in INLINE.findall(text(page))]
         found += [(place(page), line) for line in lines if line.startswith("armarium ")]
     return sorted(set(found))
 
@@ -161,8 +161,8 @@ def test_every_command_shown_exists_with_its_options(all_commands: Any, page: st
     words = re.split("[#|]", re.sub(r'"[^"]*"', "VALUE", line))[0].split()[1:]
     known = {option for parameter in group.params for option in parameter.opts}
     for word in words:
-        if hasattr(group, "commands") and (found := group.get_command(context, word)) is not None:
-            group = found
+        if hasattr(group, "commands") and (command := group.get_command(context, word)) is not None:
+            group = command
             known |= {
                 option
                 for parameter in group.params

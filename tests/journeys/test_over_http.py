@@ -71,7 +71,7 @@ def test_a_line_is_corrected_exported_undone_and_redone(
         for segment in segments(ask, document)
         if segment["kind"] == "line" and segment["text"] == body[0]
     )
-    written = ask(
+    answer = ask(
         "POST", f"/api/segments/{line['id']}/correct", json={"text": "Sepan cuantos esta carta vieren"}
     )
     assert "Sepan cuantos esta carta vieren" in text()
@@ -79,18 +79,18 @@ def test_a_line_is_corrected_exported_undone_and_redone(
     exported = ask("GET", f"/api/documents/{document}/export/pagexml")
     assert "Sepan cuantos esta carta vieren" in exported["content"]
 
-    taken_back = ask("POST", f"/api/actions/audit/{written['audit_id']}/undo")
+    taken_back = ask("POST", f"/api/actions/audit/{answer['audit_id']}/undo")
     assert "Sepan cuantos" not in text()
     assert body[0] in text()
 
     ask("POST", f"/api/actions/audit/{taken_back['audit_ids'][0]}/undo")
     assert "Sepan cuantos esta carta vieren" in text()
 
-    again = ask("POST", f"/api/actions/audit/{written['audit_id']}/undo")
-    assert again["audit_ids"]
-    refused = ask("POST", f"/api/actions/audit/{written['audit_id']}/undo", status=409)
+    second_answer = ask("POST", f"/api/actions/audit/{answer['audit_id']}/undo")
+    assert second_answer["audit_ids"]
+    refused = ask("POST", f"/api/actions/audit/{answer['audit_id']}/undo", status=409)
     assert refused["reason"] == "already-undone"
-    assert refused["audit_id"] == written["audit_id"]
+    assert refused["audit_id"] == answer["audit_id"]
 
 
 def test_an_export_is_read_back_the_same(
@@ -102,8 +102,8 @@ def test_an_export_is_read_back_the_same(
     ask("POST", upload, files={"file": ("page.xml", page_xml(page), "application/xml")})
     first = ask("GET", f"/api/documents/{document}/export/pagexml")["content"]
     ask("POST", upload, files={"file": ("again.xml", first.encode(), "application/xml")})
-    lines = [[segment["text"] for segment in segments(ask, document, found["id"]) if segment["kind"] == "line"]
-             for found in passes(ask, document)]  # fmt: skip
+    lines = [[segment["text"] for segment in segments(ask, document, page_pass["id"]) if segment["kind"] == "line"]
+             for page_pass in passes(ask, document)]  # fmt: skip
     assert len(lines) == 2
     assert sorted(lines[0]) == sorted(lines[1]) == sorted(line.text for line in page.lines)
 

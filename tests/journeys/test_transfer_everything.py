@@ -34,21 +34,21 @@ def fill(engine: Engine, library: Library, folder: Path) -> set[str]:
     ran.
     """
     ran = set()
-    for number, found in enumerate(engine.actions.all()):
-        example = example_of(engine, found)
-        if example is None or found.scope != "library" or found.name in NOT_HERE:
+    for number, row in enumerate(engine.actions.all()):
+        example = example_of(engine, row)
+        if example is None or row.scope != "library" or row.name in NOT_HERE:
             continue
-        if found.name.split(".")[0] in CORE:
+        if row.name.split(".")[0] in CORE:
             continue
         place = folder / str(number)
         place.mkdir()
         try:
             params = dict(example(Example(engine, library, LOCAL_OWNER, place)))
-            engine.run(library, found.name, params, LOCAL_OWNER)
+            engine.run(library, row.name, params, LOCAL_OWNER)
         except ServiceError:
             # An example is made for a new project; a refusal in a fuller one does not matter here.
             continue
-        ran.add(found.name)
+        ran.add(row.name)
     return ran
 
 
@@ -121,7 +121,7 @@ def test_the_rows_of_every_family_are_transferred(
     with library.db.read() as conn:
         raw = raw_of(conn)
         live = {row[0] for row in raw.execute("SELECT id FROM document WHERE deleted_at IS NULL")}
-    left = {entry["id"] for entry in outcome.result["left_behind"]}
+    ids = {entry["id"] for entry in outcome.result["left_behind"]}
     cut = {edge["from_id"] for edge in outcome.result["edges_cut"]}
     carried = 0
     for table in engine.library_schema.tables:
@@ -133,7 +133,7 @@ def test_the_rows_of_every_family_are_transferred(
         keys = [columns.index(c.name) for c in table.primary_key.columns]
         keys = [columns.index("id")] if "id" in columns else keys
         rows = [row for row in source[table.name] if row[place] in live]
-        come = [row for row in rows if "/".join(row[key] for key in keys) not in left | cut]
+        come = [row for row in rows if "/".join(row[key] for key in keys) not in ids | cut]
         assert len(copied[table.name]) >= len(come), table.name
         carried += bool(rows and copied[table.name])
     assert carried >= 14
@@ -186,16 +186,16 @@ def test_records_of_every_family_are_written(engine: Engine, library: Library, t
     ]
     assert {name for name in OF_FAMILIES if not counts[name]} == set()
     records = [orjson.loads(line) for line in lines.read_bytes().splitlines()][1:]
-    again = (engine.run(library, "export.parquet", {"output_path": str(bundle)}, LOCAL_OWNER).result or {})[
-        "record_counts"
-    ]
-    assert {**again, "episode": 0} == {**counts, "episode": 0}
-    for name, count in again.items():
+    second_record_counts = (
+        engine.run(library, "export.parquet", {"output_path": str(bundle)}, LOCAL_OWNER).result or {}
+    )["record_counts"]
+    assert {**second_record_counts, "episode": 0} == {**counts, "episode": 0}
+    for name, count in second_record_counts.items():
         table = polars.read_parquet(bundle / f"{name}.parquet")
         assert table.height == count
-        written = [record for record in records if record["record_type"] == name]
-        if written and "id" in table.columns:
-            assert set(table["id"]) == {item["id"] for item in written}
+        written_records = [record for record in records if record["record_type"] == name]
+        if written_records and "id" in table.columns:
+            assert set(table["id"]) == {item["id"] for item in written_records}
     engine.run(
         library,
         "export.eleventy",

@@ -116,19 +116,19 @@ class ApiProject:
             self.engine.run(None, "library.release", {"path": str(one.path)}, LOCAL_OWNER)
         self._import()
         self._let_runs_end()
-        for found in self.engine.actions.all():
+        for row in self.engine.actions.all():
             try:
-                params = self.params(found.name)
-                begins = found.result is not None and "job_id" in found.result.model_fields
-                if (found.undoable or begins) and found.scope == "library":
-                    result = self.engine.run(self.library, found.name, params, LOCAL_OWNER)
-                    self.use_up(found.name)
-                    if found.name == "project.start":
+                params = self.params(row.name)
+                begins = row.result is not None and "job_id" in row.result.model_fields
+                if (row.undoable or begins) and row.scope == "library":
+                    result = self.engine.run(self.library, row.name, params, LOCAL_OWNER)
+                    self.use_up(row.name)
+                    if row.name == "project.start":
                         # While it runs a second start is refused, and the jobs of other examples would be part of it.
                         self.take_back(result.audit_id)
             except (ServiceError, FileExistsError):
                 # A runtime and the key of a prototype can be created only once.
-                self.use_up(found.name)
+                self.use_up(row.name)
         self.look()
 
     def _let_runs_end(self) -> None:
@@ -291,8 +291,8 @@ class ApiProject:
         for db, statements in ((self.library.db, self.relations), (self.engine.state, ENGINE_RELATIONS)):
             with db.read() as conn:
                 for statement in statements:
-                    found = conn.exec_driver_sql(statement).mappings().all()
-                    self.rows.append([dict(row) for row in found])
+                    rows = conn.exec_driver_sql(statement).mappings().all()
+                    self.rows.append([dict(row) for row in rows])
         self.names = {name for rows in self.rows for row in rows[:1] for name in row}
         self.pictured = {row["document_id"] for rows in self.rows for row in rows if "rendition_id" in row}
 
@@ -332,16 +332,16 @@ def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
     """Return queries for each `thing_id` among the path and query parameters that no relation above provides: the ids
     of the table called `thing`, or of one whose name ends so.
     """
-    given = set(re.findall(r"(\w+_id)\b", " ".join((*RELATIONS, *ENGINE_RELATIONS))))
+    matches = set(re.findall(r"(\w+_id)\b", " ".join((*RELATIONS, *ENGINE_RELATIONS))))
     operations = (method for methods in app.openapi()["paths"].values() for method in methods.values())
-    asked = {parameter["name"] for operation in operations for parameter in operation.get("parameters", ())}
+    names = {parameter["name"] for operation in operations for parameter in operation.get("parameters", ())}
     tables = [
         table
         for plugin in engine.plugins.loaded
         if plugin.metadata is not None
         for table in plugin.metadata.tables.values()
     ]
-    for name in sorted(item for item in asked - given if item.endswith("_id")):
+    for name in sorted(item for item in names - matches if item.endswith("_id")):
         noun = name.removesuffix("_id")
         for table in tables:
             column = next((key for key in (name, "id") if key in table.c and table.c[key].primary_key), None)
@@ -353,7 +353,7 @@ def _actions_of(app: Any, engine: Engine) -> Iterator[tuple[str, str]]:
     """Yield each operation with the action it runs, read from the code of the routes, so that a new route needs no
     entry here.
     """
-    names = {found.name for found in engine.actions.all()}
+    names = {row.name for row in engine.actions.all()}
     for route in routes_of(app.routes):
         for method in route.methods - {"GET", "HEAD"}:
             endpoint = inspect.unwrap(route.endpoint)

@@ -174,10 +174,10 @@ class Tally:
         (self.kept if kept else self.broken)[operation][status] += 1
 
     def total(self, kept: bool) -> Counter[int]:
-        found: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         for one in (self.kept if kept else self.broken).values():
-            found.update(one)
-        return found
+            counts.update(one)
+        return counts
 
     def share(self, first: int, last: int) -> float:
         """Return the fraction of the conforming cases that were answered with a status from *first* to *last*."""

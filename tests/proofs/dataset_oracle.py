@@ -72,7 +72,7 @@ def is_kept(value: Any, one: Row) -> bool:
     if op == "contains":
         text = text_of(value)
         return text is not None and one["value"].casefold() in text.casefold()
-    mine, given, other = read_typed(value, kind), one["value"], one.get("value2")
+    mine, given_value, other = read_typed(value, kind), one["value"], one.get("value2")
     if kind == "date":
         low, high = spans_in(one)
         assert low is not None
@@ -86,10 +86,10 @@ def is_kept(value: Any, one: Row) -> bool:
     if mine is None:
         return bool(op == "ne")
     if op in ("eq", "ne"):
-        return bool((mine == given) == (op == "eq"))
+        return bool((mine == given_value) == (op == "eq"))
     if op == "between":
-        return bool(given <= mine <= other)
-    return bool(mine >= given if op == "gte" else mine <= given)
+        return bool(given_value <= mine <= other)
+    return bool(mine >= given_value if op == "gte" else mine <= given_value)
 
 
 class DatasetCases:
@@ -162,24 +162,26 @@ class DatasetCases:
         query = self.query()
         answer = self.ground.client.post("/api/documents/dataset/query", json=query)
         said = f"dataset {query!r}: {answer.status_code} {answer.text[:400]}"
-        if any(is_refused(one) for one in query["filters"]):
+        if any(is_refused(condition) for condition in query["filters"]):
             return None if answer.status_code == 422 else said
         if answer.status_code != 200:
             return said
-        found, rows = answer.json(), self.matching(query)
+        found_answer, rows = answer.json(), self.matching(query)
         ordered = [row["id"] for row in self.order_rows(rows, query.get("sort"))]
         page = ordered[query["offset"] : query["offset"] + query["limit"]]
-        if found["total"] != len(rows) or [row["id"] for row in found["rows"]] != page:
-            extra = {row["id"] for row in found["rows"]} - {row["id"] for row in rows}
-            return f"{len(extra)} extra rows, total {found['total']} where {len(rows)} was wanted: {said}"
+        if found_answer["total"] != len(rows) or [row["id"] for row in found_answer["rows"]] != page:
+            extra = {row["id"] for row in found_answer["rows"]} - {row["id"] for row in rows}
+            return (
+                f"{len(extra)} extra rows, total {found_answer['total']} where {len(rows)} was wanted: {said}"
+            )
         for attr in query["facets"]:
             counted = {
-                json.dumps(one["value"], sort_keys=True): one["count"] for one in found["facets"][attr]
+                json.dumps(one["value"], sort_keys=True): one["count"] for one in found_answer["facets"][attr]
             }
             if counted != self.facet(rows, attr):
                 return f"facet {attr!r} is not {self.facet(rows, attr)}: {said}"
         if "bins" in query:
-            counted = {one["bin"]: one["count"] for one in found["bins"]}
+            counted = {bin_row["bin"]: bin_row["count"] for bin_row in found_answer["bins"]}
             if counted != self.bins(rows, **query["bins"]):
                 return f"bins are not {self.bins(rows, **query['bins'])}: {said}"
         return None
@@ -200,7 +202,9 @@ class DatasetCases:
                 continue
             if "prototype_key" in query and row["prototype_key"] != query["prototype_key"]:
                 continue
-            if all(is_kept(self.value_at(row, one["attr"]), one) for one in query["filters"]):
+            if all(
+                is_kept(self.value_at(row, condition["attr"]), condition) for condition in query["filters"]
+            ):
                 wanted.append(row)
         return wanted
 

@@ -71,7 +71,7 @@ def pages(draw: Any) -> PageModel:
         return [PageText(draw(TEXTS), draw(CONFIDENCES)) for _ in range(draw(st.integers(0, most)))]
 
     def line() -> PageSegment:
-        made = PageSegment(
+        page_segment = PageSegment(
             name("line"),
             "line",
             points=draw(_outline()),
@@ -79,9 +79,9 @@ def pages(draw: Any) -> PageModel:
             language=draw(LANGUAGES),
         )
         if draw(st.booleans()):
-            made.baseline = draw(st.lists(st.tuples(XS, YS), min_size=2, max_size=4, unique=True))
+            page_segment.baseline = draw(st.lists(st.tuples(XS, YS), min_size=2, max_size=4, unique=True))
         if draw(st.booleans()):
-            made.children = [
+            page_segment.children = [
                 PageSegment(
                     name("word"),
                     "word",
@@ -90,16 +90,16 @@ def pages(draw: Any) -> PageModel:
                 )
                 for _ in range(draw(st.integers(1, 3)))
             ]
-        made.texts = texts(2)
-        return made
+        page_segment.texts = texts(2)
+        return page_segment
 
     def region() -> PageSegment:
-        made = PageSegment(
+        page_segment = PageSegment(
             name("region"), "region", draw(KINDS), points=draw(_outline()), language=draw(LANGUAGES)
         )
-        made.children = [line() for _ in range(draw(st.integers(0, 3)))]
-        made.is_furniture = made.kind_raw == "TextRegion:header"
-        return made
+        page_segment.children = [line() for _ in range(draw(st.integers(0, 3)))]
+        page_segment.is_furniture = page_segment.kind_raw == "TextRegion:header"
+        return page_segment
 
     regions = [region() for _ in range(draw(st.integers(0, 3)))]
     page = PageModel(WIDTH, HEIGHT, image="0001.jpg", segments=regions, language=draw(LANGUAGES))
@@ -118,7 +118,7 @@ def describe_page(page: PageModel) -> dict[str, Any]:
         "segments": Counter(one.kind for one in every),
         "ids": {one.id for one in every},
         "parents": parents,
-        "sequence": [one.id for one in page.in_order()],
+        "sequence": [segment.id for segment in page.in_order()],
         "texts": {one.id: one.text for one in every if one.text},
         "alternatives": {one.id: [text.text for text in one.texts[1:]] for one in every if len(one.texts) > 1},
         "confidences": {one.id: [text.confidence for text in one.texts] for one in every if any(text.confidence is not None for text in one.texts)},

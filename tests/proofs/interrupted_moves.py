@@ -28,13 +28,13 @@ KEPT = "kept"
 
 def _keep(folder: Path) -> None:
     """Copy both databases as a snapshot would find them now; a kill meanwhile leaves no copies."""
-    made = folder / "being kept"
+    path = folder / "being kept"
     for name in (SOURCE, TARGET):
         for part in ("library.sqlite", "library.sqlite-wal"):
             if (folder / name / part).exists():
-                (made / name).mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(folder / name / part, made / name / part)
-    made.rename(folder / f"{KEPT}.{len(list(folder.glob(KEPT + '.*'))):02}")
+                (path / name).mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(folder / name / part, path / name / part)
+    path.rename(folder / f"{KEPT}.{len(list(folder.glob(KEPT + '.*'))):02}")
 
 
 def _moves(engine: Engine, library: Library, folder: Path, say: Say) -> None:
@@ -74,14 +74,14 @@ def _remove(name: str, folder: Path) -> None:
 
 def _set_back(name: str, place: int, folder: Path) -> None:
     """Reset a project to one of the copies: the *place*-th, or counted from the newest."""
-    kept = sorted(folder.glob(f"{KEPT}.*"))
-    if not kept:
+    paths = sorted(folder.glob(f"{KEPT}.*"))
+    if not paths:
         return
-    copy = kept[max(place, -len(kept)) if place < 0 else min(place, len(kept) - 1)]
+    copy = paths[max(place, -len(paths)) if place < 0 else min(place, len(paths) - 1)]
     for part in ("library.sqlite", "library.sqlite-wal", "library.sqlite-shm"):
         (folder / name / part).unlink(missing_ok=True)
-    for found in (copy / name).iterdir():
-        shutil.copyfile(found, folder / name / found.name)
+    for path in (copy / name).iterdir():
+        shutil.copyfile(path, folder / name / path.name)
 
 
 def _check_settled(fate: str, engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:

@@ -61,10 +61,10 @@ def _work(engine: Engine, library: Library, folder: Path, say: Say) -> None:
         text = "erat uerbum"
         with library.db.read() as conn:
             asked = "SELECT segment_id, id FROM content_representation WHERE segment_id IN (?, ?) ORDER BY segment_id"
-            shown = conn.exec_driver_sql(asked, (one, two)).all()
+            rows = conn.exec_driver_sql(asked, (one, two)).all()
         items = [
             {"segment_id": line, "reading_id": reading, "char_start": 5, "char_end": 11, "read": text[5:], "proposed": "verbum"}
-            for line, reading in shown
+            for line, reading in rows
         ]  # fmt: skip
         run("proposal.decide", {"accepted": items[:1], "rejected": items[1:]})
         sample = run("quality.sample", {"lines": 10, "seed": number})["id"]

@@ -37,8 +37,8 @@ def _prepare(engine: Engine, library: Library, folder: Path) -> None:
             {**of_page, "kind": "line", "anchor": {"rect": [0.1, 0.1 + 0.2 * row, 0.8, 0.1]}}
             for row in range(len(DEED))
         ]
-        made = _run(engine, library, "segment.create_many", {"segments": lines})["items"]
-        for line, text in zip(made, DEED, strict=True):
+        items = _run(engine, library, "segment.create_many", {"segments": lines})["items"]
+        for line, text in zip(items, DEED, strict=True):
             _run(engine, library, "representation.create", {"segment_id": line["id"], "text": text})
     for name in ("Juan Garcia", "Ana Lopez"):
         _run(engine, library, "entity.create", {"canonical_name": name, "entity_type": "person"})
@@ -67,13 +67,15 @@ def _work(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     engine.jobs.run_until_idle(library, PATIENCE)
     for number in range(PAGES):
         first, wife, _ = lines[3 * number : 3 * number + 3]
-        other = run("entity.create", {"canonical_name": f"Iuan {number}", "entity_type": "person"})["id"]
+        other_entity_id = run("entity.create", {"canonical_name": f"Iuan {number}", "entity_type": "person"})[
+            "id"
+        ]
         run("claim.create", {"text": "He sold the mill", "subject_entity_id": juan})
         corrected = run(
             "representation.create", {"segment_id": first, "text": f"Coram me Juan Garcia {number}"}
         )
         run("representation.create", {"segment_id": wife, "text": f"word{number} and Ana Lopez"})
-        merged = run("entity.merge", {"survivor_id": juan, "ids": [other]})
+        merged = run("entity.merge", {"survivor_id": juan, "ids": [other_entity_id]})
         for step, undone in ((corrected, number == 1), (merged, number != 1)):
             if undone:
                 engine.undo(library, [step["step"]], LOCAL_OWNER)

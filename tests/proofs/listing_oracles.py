@@ -107,12 +107,12 @@ def _matches_folded(row: Row, value: str) -> bool:
 def _all_documents(ground: ListingProject, home: str) -> list[Row]:
     """Return the live children of every node, live or not, and of the top level."""
     parents = [row[0] for row in ground.rows("SELECT id FROM document")]
-    found = read_pages(ground, "/api/documents", "items")
+    pages = read_pages(ground, "/api/documents", "items")
     for parent in parents:
-        found += read_pages(ground, "/api/documents", "items", parent_id=parent)
+        pages += read_pages(ground, "/api/documents", "items", parent_id=parent)
     live = ground.rows("SELECT count(*) FROM document WHERE deleted_at IS NULL")[0][0]
-    assert len(found) == live
-    return found
+    assert len(pages) == live
+    return pages
 
 
 def sorted_documents(rows: list[Row], query: Row) -> list[Row]:
@@ -474,11 +474,11 @@ class Cases:
         homes = listing.homes(self.ground)
         home = chance.choice(homes) if homes else ""
         query: dict[str, Any] = {}
-        for name, one in listing.filters.items():
-            often = one.needed or (len(listing.filters) == 1 and chance.random() < 0.7)
+        for name, condition in listing.filters.items():
+            often = condition.needed or (len(listing.filters) == 1 and chance.random() < 0.7)
             if often or chance.random() < 0.45:
                 values = [self.value(listing, name) for _ in range(chance.choice([1, 1, 2]))]
-                query[name] = values if one.several else values[0]
+                query[name] = values if condition.several else values[0]
         orders_legal = True
         for name, words in listing.orders.items():
             if chance.random() < 0.5:
@@ -525,9 +525,9 @@ class Cases:
         if listing.path.endswith("run-history"):
             known_ids = {row[0] for row in self.ground.rows("SELECT id FROM document")}
             return [fromkey for fromkey in dict.fromkeys(query.get("ids", [])) if fromkey in known_ids]
-        for name, one in listing.filters.items():
+        for name, condition in listing.filters.items():
             if name in query:
-                rows = [row for row in rows if one.keeps(row, query[name])]
-            elif one.stands:
-                rows = [row for row in rows if one.keeps(row, None)]
+                rows = [row for row in rows if condition.keeps(row, query[name])]
+            elif condition.stands:
+                rows = [row for row in rows if condition.keeps(row, None)]
         return [listing.identity(row) for row in listing.order(rows, query)]

@@ -154,8 +154,10 @@ class ListingProject:
                 "artifact.create", {"document_id": self.page, "artifact_type": word, "content": str(number)}
             )
         self.uris = ["https://example.org/1", "https://example.org/'OR'1'='1", "https://example.org/_"]
-        for one, uri in zip(segments, self.uris, strict=False):
-            self.run("link.create", {"from_id": one, "to_id": uri, "to_kind": "uri", "link_type": "same_as"})
+        for segment, uri in zip(segments, self.uris, strict=False):
+            self.run(
+                "link.create", {"from_id": segment, "to_id": uri, "to_kind": "uri", "link_type": "same_as"}
+            )
         self.run("link.delete", {"link_id": self.rows("SELECT id FROM link ORDER BY id")[1][0]})
         for name in "ab":
             self.run(
@@ -181,8 +183,8 @@ class ListingProject:
         for number in range(60):
             one = chance.choice([LOCAL_OWNER, *machines])
             how = {"set_id": f"set-{number % 3}"} if number % 4 == 0 else {}
-            done = self.engine.run(self.library, "document.create", {"name": f"x{number}"}, one, **how)
-            undo.append(done.audit_id)
+            document = self.engine.run(self.library, "document.create", {"name": f"x{number}"}, one, **how)
+            undo.append(document.audit_id)
         for audit_id in undo[::7]:
             assert audit_id is not None
             self.engine.undo(self.library, [audit_id], LOCAL_OWNER)

@@ -178,11 +178,11 @@ class Client:
 
     async def change(self, kind: str, segment: str) -> None:
         """Read a segment that others change too, and increment it on condition that its version is still the same."""
-        seen = (await self.get("one segment", f"/api/segments/{segment}"))["segment"]
+        seen_segment = (await self.get("one segment", f"/api/segments/{segment}"))["segment"]
         body = {
             "segment_id": segment,
-            "expected_version": seen["version"],
-            "kind_raw": str(int(seen["kind_raw"] or 0) + 1),
+            "expected_version": seen_segment["version"],
+            "kind_raw": str(int(seen_segment["kind_raw"] or 0) + 1),
         }
         if await self.send(kind, "PUT", f"/api/segments/{segment}", body, stale=True) is not None:
             self.met.changed[segment] = self.met.changed.get(segment, 0) + 1

@@ -113,11 +113,11 @@ def prepare_project(engine: ServedEngine, clients: int) -> dict[str, Any]:
     pages, contested = [], []
     for number in range(PAGES):
         page = make("document.create", doc_type="page", name=f"Page {number}", parent_id=folders[0])["id"]
-        drawn = make("segment.pass_create", document_id=page, name="By hand")["id"]
+        pass_id = make("segment.pass_create", document_id=page, name="By hand")["id"]
         shapes = [
             {
                 "document_id": page,
-                "pass_id": drawn,
+                "pass_id": pass_id,
                 "kind": "line",
                 "anchor": {"rect": [0.1, 0.03 * n, 0.8, 0.02]},
             }

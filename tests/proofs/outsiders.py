@@ -82,8 +82,8 @@ class Outsider:
                 names_hidden = [bool(worlds.withheld.ids & {*row.values()}) for row in rows]
                 self.open.append([row for row, is_in in zip(rows, names_hidden, strict=True) if not is_in])
                 self.hidden.append([row for row, is_in in zip(rows, names_hidden, strict=True) if is_in])
-            found = conn.exec_driver_sql("SELECT DISTINCT key FROM document d, json_each(d.attributes)")
-            self.attributes = ["document.name", "document.date_iso", *found.scalars()]
+            found_rows = conn.exec_driver_sql("SELECT DISTINCT key FROM document d, json_each(d.attributes)")
+            self.attributes = ["document.name", "document.date_iso", *found_rows.scalars()]
 
     def requests(self, each: int, only: str) -> Iterator[ReadRequest]:
         """Yield at least *each* requests of every read whose path begins with *only*, and one for each of its parameters."""
@@ -153,8 +153,8 @@ class Outsider:
         return found
 
     def _value(self, name: str, schema: Mapping[str, Any], scene: Mapping[str, Any]) -> Any:
-        known = self._choose_value(scene)
-        return known(self.fields._make_value(schema, known, self.chance, 1), name)
+        value = self._choose_value(scene)
+        return value(self.fields._make_value(schema, value, self.chance, 1), name)
 
     def _choose_value(self, scene: Mapping[str, Any]) -> Callable[[Any, str], Any]:
         def choose(value: Any, name: str) -> Any:
@@ -181,8 +181,8 @@ class Outsider:
         return word[start : start + self.chance.choice((2, 3, 5, 40))] or word
 
     def _body(self, label: str, scene: Mapping[str, Any], number: int) -> Any:
-        known = self._choose_value(scene)
-        body = self.fields._make_value(self.fields.bodies[label], known, self.chance, 0)
+        value = self._choose_value(scene)
+        body = self.fields._make_value(self.fields.bodies[label], value, self.chance, 0)
         body = body if isinstance(body, dict) else {}
         if "/documents/metadata" in label:
             table = f"name,{self.chance.choice(self.attributes)}\n{self._word()},{self._word()}\n"
@@ -383,13 +383,13 @@ def differences(
         with worlds.serving() as client:
             if not turn:
                 asked = {
-                    who: [
+                    caller: [
                         request
                         for request in Outsider(worlds, client, seed + number).requests(each, only)
                         if is_in(part, request.label)
                         if each > 1 or crc32(request.label.encode()) % len(worlds.callers) == number
                     ]
-                    for number, who in enumerate(worlds.callers)
+                    for number, caller in enumerate(worlds.callers)
                 }
             told = (ask_as(client, one, worlds.callers[who]) for who in asked for one in asked[who])
             answers.append([(status, kind, worlds.without_new(body)) for status, kind, body in told])

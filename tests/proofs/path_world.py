@@ -149,7 +149,7 @@ class World:
 
     def _listing(self) -> list[tuple[str, int, int]]:
         return sorted(
-            (str(one), one.lstat().st_mtime_ns, one.lstat().st_size) for one in self.outside.rglob("*")
+            (str(path), path.lstat().st_mtime_ns, path.lstat().st_size) for path in self.outside.rglob("*")
         )
 
     def is_untouched(self) -> bool:

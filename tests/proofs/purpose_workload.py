@@ -89,12 +89,12 @@ def _counts(library: Library) -> dict[str, int]:
 
 def _vectors_are_whole(library: Library) -> list[str]:
     """Return faults of the vectors: each letter must have one, and there must be no incomplete ones."""
-    kept = read_vectors(library)
+    vectors = read_vectors(library)
     with library.db.read() as conn:
         pages = set(conn.exec_driver_sql("SELECT id FROM document WHERE file_type = 'image'").scalars())
-    wrong = [] if kept is not None and set(kept.documents) == pages else ["pages are without vectors"]
-    left = [entry.name for entry in folder_of(library).parent.iterdir() if entry != folder_of(library)]
-    return wrong + [f"half-made vectors lie about: {left}" for _ in left[:1]]
+    wrong = [] if vectors is not None and set(vectors.documents) == pages else ["pages are without vectors"]
+    names = [entry.name for entry in folder_of(library).parent.iterdir() if entry != folder_of(library)]
+    return wrong + [f"half-made vectors lie about: {names}" for _ in names[:1]]
 
 
 def purpose_workload(purpose: str) -> Workload:
@@ -158,8 +158,8 @@ def purpose_workload(purpose: str) -> Workload:
         states = {load["id"]: load.get("state") for load in json.loads(cards)}
         if state != "done" or set(states.values()) != {"done"}:
             wrong.append(f"the run is {state}: {states}")
-        if (made := _counts(library)) != whole:
-            wrong.append(f"it made {made} and not {whole}")
+        if (counts := _counts(library)) != whole:
+            wrong.append(f"it made {counts} and not {whole}")
         if "make-a-vector" in {load["job"] for load in json.loads(cards)}:
             wrong += _vectors_are_whole(library)
         if whole == before:
@@ -170,8 +170,8 @@ def purpose_workload(purpose: str) -> Workload:
             )
             steps = [row[0] for row in conn.exec_driver_sql(asked, (job_id,))]
         engine.undo(library, steps, LOCAL_OWNER)
-        if (left := _counts(library)) != before:
-            wrong.append(f"taken back it leaves {left} and not {before}")
+        if (remaining_counts := _counts(library)) != before:
+            wrong.append(f"taken back it leaves {remaining_counts} and not {before}")
         return wrong
 
     return Workload(plugins=lambda: None, prepare=prepare, work=work, check=check, finish=carry_on)

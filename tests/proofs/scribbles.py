@@ -78,7 +78,9 @@ class _Pen:
         names = [column.name for column in table.columns]
         key = f"r{self.chance.randrange(10**6):06}"
         values = [self._value(table, column, key) for column in table.columns]
-        if any(value is None and not c.nullable for value, c in zip(values, table.columns, strict=True)):
+        if any(
+            value is None and not column.nullable for value, column in zip(values, table.columns, strict=True)
+        ):
             return
         self._try(
             f"INSERT INTO {quote_name(table.name)} ({', '.join(map(quote_name, names))})"

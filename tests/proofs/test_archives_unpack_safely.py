@@ -193,7 +193,7 @@ def one_case(ground: ArchiveImports, client: TestClient, chance: random.Random) 
             client, write_archive(members, chance.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
         )
         came = ground.documents() - before
-        # A file that exists already, with its name and its bytes, is reported as existing.
+        # A file that already exists, with its name and its bytes, is reported as existing.
         wrong = [] if status == 200 or "already" in text else [f"sound pages are refused: {text[:300]}"]
         if came > wanted:
             wrong.append(f"{came} documents came in of {wanted}: {text[:300]}")

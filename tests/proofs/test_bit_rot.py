@@ -61,8 +61,8 @@ def flipped_files(engine: Engine, library: Library, flips: int, chance: random.R
         path = library.objects.path(digest)
         where = (chance.randrange(path.stat().st_size), chance.randrange(8))
         flip(path, *where)
-        found = [finding["what"] for finding in examine(engine, library.path)["findings"]]
-        missed += found != [f"The file {digest[:12]}… no longer has the content it was stored with."]
+        findings = [finding["what"] for finding in examine(engine, library.path)["findings"]]
+        missed += findings != [f"The file {digest[:12]}… no longer has the content it was stored with."]
         flip(path, *where)
     return missed
 

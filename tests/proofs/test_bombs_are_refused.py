@@ -64,9 +64,9 @@ def tiff(width: int, height: int, pages: int = 1) -> bytes:
 def pdf(*objects: bytes) -> bytes:
     """Return a PDF of these objects, the first its catalogue."""
     out, places = bytearray(b"%PDF-1.7\n"), []
-    for number, one in enumerate(objects, 1):
+    for number, target in enumerate(objects, 1):
         places.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, target)
     at = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     out += b"".join(b"%010d 00000 n \n" % place for place in places)
@@ -265,18 +265,18 @@ def measure_refusal(tmp_path: Path, name: str) -> dict[str, Any]:
     "name", [bomb if bomb in OFTEN else pytest.param(bomb, marks=pytest.mark.slow) for bomb in BOMBS]
 )
 def test_a_bomb_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
-    found = measure_refusal(tmp_path, name)
-    assert found["said"] or name in HARMLESS, f"{name} was let through: {found}"
-    assert found["mb"] < 450, found
+    refusal = measure_refusal(tmp_path, name)
+    assert refusal["said"] or name in HARMLESS, f"{name} was let through: {refusal}"
+    assert refusal["mb"] < 450, refusal
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", list(BOMBS))
 def test_a_bomb_is_refused_in_a_second_and_300_mb(tmp_path: Path, name: str) -> None:
-    found = measure_refusal(tmp_path, name)
-    assert found["said"] or name in HARMLESS, f"{name} was let through: {found}"
-    print(f"{name}: {found['seconds']:.2f} s, {found['mb']:.0f} MB; {found['said']}")
-    assert (found["seconds"] < 1, found["mb"] < 300) == (True, True), found
+    refusal = measure_refusal(tmp_path, name)
+    assert refusal["said"] or name in HARMLESS, f"{name} was let through: {refusal}"
+    print(f"{name}: {refusal['seconds']:.2f} s, {refusal['mb']:.0f} MB; {refusal['said']}")
+    assert (refusal["seconds"] < 1, refusal["mb"] < 300) == (True, True), refusal
 
 
 def test_what_is_no_bomb_is_let_through(tmp_path: Path) -> None:

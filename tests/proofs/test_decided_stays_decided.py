@@ -27,9 +27,9 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def world(engine: Engine, library: Library, client: Any, tmp_path: Path) -> Iterator[World]:
     """A project in which every recipe job has run."""
     with Provider(TRUTH) as provider:
-        made = World(engine, library, client, tmp_path / "grounds")
-        made.set_up(provider)
-        yield made
+        new_world = World(engine, library, client, tmp_path / "grounds")
+        new_world.set_up(provider)
+        yield new_world
 
 
 def hold(world: World, seed: int, decisions: int) -> None:

@@ -148,20 +148,20 @@ class Moves:
                 {"page_content": f"text {chance.randrange(3)}"},
             )
         )
-        found = self._node(chance)
-        return found and ("document.update", {"document_id": found, **what})
+        node = self._node(chance)
+        return node and ("document.update", {"document_id": node, **what})
 
     def move(self, chance: random.Random, _: World) -> Chosen:
-        found, parent = self._node(chance), self._node(chance)
-        return found and ("document.move", {"ids": [found], "parent_id": chance.choice((parent, None))})
+        node, parent = self._node(chance), self._node(chance)
+        return node and ("document.move", {"ids": [node], "parent_id": chance.choice((parent, None))})
 
     def delete(self, chance: random.Random, _: World) -> Chosen:
         found = {self._node(chance) for _ in range(chance.choice((1, 1, 2)))} - {None}
         return ("document.delete", {"ids": sorted(found)}) if found else None
 
     def restore(self, chance: random.Random, _: World) -> Chosen:
-        found = self._node(chance, live=False)
-        return found and ("document.restore", {"document_id": found})
+        node = self._node(chance, live=False)
+        return node and ("document.restore", {"document_id": node})
 
     def lock(self, chance: random.Random, _: World) -> Chosen:
         found = self._node(chance, "is_locked") if chance.random() < 0.7 else self._node(chance)
@@ -172,11 +172,11 @@ class Moves:
         return found and ("rendition.set_primary", {"document_id": found[0], "rendition_id": found[1]})
 
     def text(self, chance: random.Random, _: World) -> Chosen:
-        found = self._node(chance)
+        node = self._node(chance)
         kind = chance.choice(("transcription", "translation"))
-        return found and (
+        return node and (
             "content_representation.create",
-            {"document_id": found, "kind": kind, "content": f"so {chance.randrange(9)}"},
+            {"document_id": node, "kind": kind, "content": f"so {chance.randrange(9)}"},
         )
 
     def revise(self, chance: random.Random, _: World) -> Chosen:
@@ -187,13 +187,13 @@ class Moves:
         )
 
     def artifact(self, chance: random.Random, _: World) -> Chosen:
-        found = self._node(chance)
+        node = self._node(chance)
         boxes = [{"bbox": [n / 4, 0.1, 0.2, 0.1], "text": f"w{n}"} for n in range(3)]
         given = {"artifact_type": "transcription", "content": "w0 w1 w2", "confidence": chance.random()}
         geometry = {"provider": "reader", "boxes": boxes}
-        return found and (
+        return node and (
             "artifact.create",
-            {"document_id": found, **given, "ocr_geometry": chance.choice((geometry, None))},
+            {"document_id": node, **given, "ocr_geometry": chance.choice((geometry, None))},
         )
 
     def boxes(self, chance: random.Random, _: World) -> Chosen:
@@ -210,11 +210,11 @@ class Moves:
         return found and ("artifact.edit_regions", {"artifact_id": found[0], "edit": edit})
 
     def annotate(self, chance: random.Random, _: World) -> Chosen:
-        found = self._node(chance)
+        node = self._node(chance)
         given = {"anchor_kind": "bbox", "kind": "note", "anchor": {"rect": [0.1, 0.2, 0.3, 0.05]}}
-        return found and (
+        return node and (
             "annotation.create",
-            {"document_id": found, **given, "text": "a second hand", "tags": [chance.choice("abc")]},
+            {"document_id": node, **given, "text": "a second hand", "tags": [chance.choice("abc")]},
         )
 
     def annotation_changed(self, chance: random.Random, _: World) -> Chosen:
@@ -229,8 +229,8 @@ class Moves:
         return found and ("annotation.delete", {"annotation_id": found[0]})
 
     def bookmark(self, chance: random.Random, _: World) -> Chosen:
-        found = self._node(chance)
-        return found and ("bookmark.create", {"target_id": found, "name": "here"})
+        node = self._node(chance)
+        return node and ("bookmark.create", {"target_id": node, "name": "here"})
 
     def kind(self, chance: random.Random, _: World) -> Chosen:
         declared = [{"key": "n", "label": "Number", "type": "text"}]
@@ -252,9 +252,9 @@ class Moves:
         return found and ("classification.delete", {"key": found[0]})
 
     def propose(self, chance: random.Random, _: World) -> Chosen:
-        found = self._node(chance)
+        node = self._node(chance)
         given = {"value": chance.choice(("letter", "will", "k1")), "said": "It opens with a greeting."}
-        return found and ("document.propose_kind", {"document_id": found, **given})
+        return node and ("document.propose_kind", {"document_id": node, **given})
 
     def _proposal(self, chance: random.Random) -> Any:
         return self._node(chance, "metadata LIKE '%pending%'") or self._node(chance)
@@ -266,14 +266,14 @@ class Moves:
         return "document.reject_kind", {"document_id": self._proposal(chance)}
 
     def crop(self, chance: random.Random, _: World) -> Chosen:
-        found = self._image(chance)
+        image = self._image(chance)
         box = {"left": chance.randrange(3), "top": 0, "width": chance.randrange(5, 70), "height": 20}
-        return found and ("image.crop", {"document_id": found, **box})
+        return image and ("image.crop", {"document_id": image, **box})
 
     def split(self, chance: random.Random, _: World) -> Chosen:
-        found, at = self._image(chance), chance.choice((0.25, 0.5))
+        image, at = self._image(chance), chance.choice((0.25, 0.5))
         halves = [{"bbox": [0, 0, at, 1]}, {"bbox": [at, 0, 1 - at, 1], "label": "right"}]
-        return found and ("image.split", {"document_id": found, "regions": halves})
+        return image and ("image.split", {"document_id": image, "regions": halves})
 
     def crop_many(self, chance: random.Random, _: World) -> Chosen:
         found = sorted({self._image(chance) for _ in range(3)} - {None})
@@ -297,15 +297,15 @@ class Moves:
         return found and ("image.batch_undo", {"batch_id": found[0]})
 
     def treat(self, chance: random.Random, _: World) -> Chosen:
-        found = self._image(chance)
-        return found and ("image.treat_item", {"document_id": found, "role": "enhanced"})
+        image = self._image(chance)
+        return image and ("image.treat_item", {"document_id": image, "role": "enhanced"})
 
     def start(self, chance: random.Random, _: World) -> Chosen:
         """Start a job, which never runs here: undo cancels it, redo queues it again."""
-        found = self._image(chance)
-        if found is None or chance.random() < 0.5:
+        image = self._image(chance)
+        if image is None or chance.random() < 0.5:
             return "document.import", {"folder": str(self.outside)}
-        return "image.treat", {"scope_ids": [found], "role": "enhanced"}
+        return "image.treat", {"scope_ids": [image], "role": "enhanced"}
 
     def lay(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(
@@ -382,7 +382,7 @@ def prove(make_engine: Callable[..., Engine], folder: Any, seeds: range, sequenc
 def test_every_action_is_done(make_engine: Callable[..., Engine], tmp_path: Any) -> None:
     """The histories would prove little about an action that is always refused: each succeeds here at least once."""
     history, moves = begin(make_engine, tmp_path, 3)
-    never = {found.name for family in families() for found in family.actions if found.undoable} - APART
+    never = {action.name for family in families() for action in family.actions if action.undoable} - APART
     for _ in range(12):
         work(history, moves, 10)
         with history.library.db.read() as conn:
@@ -405,11 +405,11 @@ def test_a_whole_history_is_undone_to_an_empty_project(
     place = tmp_path / "whole.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
-    made = Histories(engine, library, []).content
+    content = Histories(engine, library, []).content
     history = Histories(engine, library, Moves(engine, library).all(), seed=seed)
     history.run(2, steps=50)
     assert history.empty() > 10
-    assert history.content == made
+    assert history.content == content
     assert examine(engine, place)["findings"] == []
 
 

@@ -88,9 +88,9 @@ def fill_path(path: str, places: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def examiner() -> Iterator[Examiner]:
-    made = Examiner()
-    yield made
-    made.ground.close()
+    new_examiner = Examiner()
+    yield new_examiner
+    new_examiner.ground.close()
 
 
 def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
@@ -139,7 +139,9 @@ def test_an_unknown_id_in_a_path_is_404(examiner: Examiner) -> None:
         if method != "GET" or not names or "{key}" in path or f"GET {path}" in ANSWERED_OTHERWISE:
             continue
         required = {
-            p["name"]: UNKNOWN for p in operation["parameters"] if p["in"] == "query" and p.get("required")
+            parameter["name"]: UNKNOWN
+            for parameter in operation["parameters"]
+            if parameter["in"] == "query" and parameter.get("required")
         }
         reply = examiner.ask(method, fill_path(path, dict.fromkeys(names, UNKNOWN)), params=required)
         if reply.status_code != 404:
@@ -229,10 +231,10 @@ def test_lists_are_counted_and_paged_alike(examiner: Examiner) -> None:
         if method != "GET" or "{" in path or "limit" not in takes:
             continue
         reply = examiner.ask("GET", path)
-        if reply.status_code == 200 and "items" in (said := reply.json()):
-            if said.get("count") != len(said["items"]):
-                faults.append(f"{path}: count {said.get('count')} of {len(said['items'])} items")
-            if "offset" in takes and not {"total", "limit", "offset"} <= said.keys():
+        if reply.status_code == 200 and "items" in (answer := reply.json()):
+            if answer.get("count") != len(answer["items"]):
+                faults.append(f"{path}: count {answer.get('count')} of {len(answer['items'])} items")
+            if "offset" in takes and not {"total", "limit", "offset"} <= answer.keys():
                 faults.append(f"{path}: a paged list without total, limit, offset")
         for limit in (0, _most(takes["limit"]) + 1, "x"):
             reply = examiner.ask("GET", path, params={"limit": limit})

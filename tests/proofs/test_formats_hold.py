@@ -30,13 +30,13 @@ SECONDS, MEGABYTES = 2.0, 512
 def fuzz(name: str, first: int, count: int, seconds: float = SECONDS) -> list[dict[str, Any]]:
     """Return the findings of the process for one driver; a process that died is a finding."""
     command = [sys.executable, str(SCRIPT), name, str(first), str(count), str(seconds), str(MEGABYTES)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = [json.loads(row) for row in done.stdout.splitlines()]
-    if done.returncode or not found or "inputs" not in found[-1]:
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = [json.loads(row) for row in process.stdout.splitlines()]
+    if process.returncode or not found or "inputs" not in found[-1]:
         found.append(
             {
                 "driver": name,
-                "wrong": f"the process died ({done.returncode}): {done.stderr[-2000:]}",
+                "wrong": f"the process died ({process.returncode}): {process.stderr[-2000:]}",
                 "number": first,
             }
         )
@@ -60,9 +60,9 @@ def test_a_driver_holds_under_a_million_broken_files(name: str) -> None:
     share = 10_000
     with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 2) // 2)) as several:
         parts = several.map(lambda first: fuzz(name, first, min(share, FULL - first)), range(0, FULL, share))
-        found = [one for part in parts for one in part]
-    assert faults(found) == []
-    assert sum(item.get("inputs", 0) for item in found) == FULL
+        found_parts = [one for part in parts for one in part]
+    assert faults(found_parts) == []
+    assert sum(item.get("inputs", 0) for item in found_parts) == FULL
 
 
 def test_an_input_is_made_again_by_its_number() -> None:

@@ -35,10 +35,10 @@ def test_streams_that_nobody_reads_hold_nothing(tmp_path: Path) -> None:
 
     with serve(tmp_path) as engine:
         page = act("document.create", doc_type="page", name="A page")["id"]
-        drawn = act("segment.pass_create", document_id=page, name="By hand")["id"]
+        pass_id = act("segment.pass_create", document_id=page, name="By hand")["id"]
         shape = {
             "document_id": page,
-            "pass_id": drawn,
+            "pass_id": pass_id,
             "kind": "line",
             "anchor": {"rect": [0.1, 0.1, 0.8, 0.02]},
         }

@@ -281,16 +281,16 @@ class Pairs:
             if not expected.get(str(refusal.code), refusal.status < 500):
                 raise AssertionError(f"{where}: {refusal.detail}") from refusal
             return
-        left, found = versions.merge(decided), read_rows(into)
+        left, found_rows = versions.merge(decided), read_rows(into)
         assert left is not None, f"{where}: merged, although both changed {list(versions.conflicts)[:3]}"
         chosen = decided == "take_theirs" and "rival" in versions.conflicts.values()
         if chosen or self.chosen_by_merges:
             # A reading that was taken is chosen as well, by the action that does that, until it is corrected.
-            for rows in (left, found):
+            for rows in (left, found_rows):
                 for place in [place for place in rows if place[0] == "reading_choice"]:
                     del rows[place]
-        wrong = [p for p in left.keys() | found.keys() if left.get(p) != found.get(p)]
-        told = [(p, versions.conflicts.get(p), left.get(p), found.get(p)) for p in wrong[:2]]
+        wrong = [p for p in left.keys() | found_rows.keys() if left.get(p) != found_rows.get(p)]
+        told = [(p, versions.conflicts.get(p), left.get(p), found_rows.get(p)) for p in wrong[:2]]
         assert not wrong, f"{where}: {told}"
         self.ended[f"merged, {decided}"] += 1
         if keep:

@@ -179,11 +179,13 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Network]:
     server = PublicServer(("127.0.0.1", 0), _Answers)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    made = Network(server, random.Random(19))
+    network = Network(server, random.Random(19))
     context = NoCertificates(ssl.PROTOCOL_TLS_CLIENT)
     monkeypatch.setattr(ssl, "create_default_context", lambda: context)
-    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", made.connect(httpcore.SyncBackend.connect_tcp))
-    yield made
+    monkeypatch.setattr(
+        httpcore.SyncBackend, "connect_tcp", network.connect(httpcore.SyncBackend.connect_tcp)
+    )
+    yield network
     server.shutdown()
     server.server_close()
 
@@ -298,12 +300,12 @@ def test_manifests_and_pictures_are_fetched_by_that_gate(
         "label": {"none": ["m"]},
         "items": canvases,
     }
-    sent = client.post(
+    sent_answer = client.post(
         "/api/iiif/manifests", files={"file": ("m.json", orjson.dumps(manifest), "application/json")}
     )
-    if sent.status_code == 200:
+    if sent_answer.status_code == 200:
         pages = client.get(
-            "/api/documents", params={"parent_id": sent.json()["document_id"], "limit": 1000}
+            "/api/documents", params={"parent_id": sent_answer.json()["document_id"], "limit": 1000}
         ).json()
         ids = [item["id"] for item in pages["items"]]
         observed.server.inward = "http://169.254.169.254/latest/meta-data"

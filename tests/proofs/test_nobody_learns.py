@@ -28,17 +28,17 @@ part_of_all = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoWorlds]:
-    with _worlds(tmp_path_factory.mktemp("worlds"), 1) as made:
-        yield made
+    with _worlds(tmp_path_factory.mktemp("worlds"), 1) as new_worlds:
+        yield new_worlds
 
 
 @contextmanager
 def _worlds(place: Path, seed: int) -> Iterator[TwoWorlds]:
-    made = TwoWorlds(place, seed)
+    two_worlds = TwoWorlds(place, seed)
     try:
-        yield made
+        yield two_worlds
     finally:
-        made.close()
+        two_worlds.close()
 
 
 @part_of_all
@@ -78,8 +78,8 @@ def test_no_write_export_or_event_depends_on_what_is_withheld(worlds: TwoWorlds,
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_no_answer_depends_on_what_is_withheld_for_long(tmp_path: Path, seed: int) -> None:
-    with _worlds(tmp_path, seed) as made:
-        found, _ = differences(made, seed, 40)
+    with _worlds(tmp_path, seed) as new_worlds:
+        found, _ = differences(new_worlds, seed, 40)
         assert found == []
-        found, _ = differences_after(made, seed, 6)
+        found, _ = differences_after(new_worlds, seed, 6)
         assert found == []

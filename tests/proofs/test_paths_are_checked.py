@@ -141,9 +141,9 @@ class CheckedPaths:
 
 @pytest.fixture
 def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CheckedPaths]:
-    made = CheckedPaths(tmp_path, monkeypatch)
-    yield made
-    made.close()
+    checked_paths = CheckedPaths(tmp_path, monkeypatch)
+    yield checked_paths
+    checked_paths.close()
 
 
 # ------------------------------------------------------------------------- every parameter of a path's type, by itself
@@ -166,10 +166,15 @@ def list_typed_places(
         for one in schema.get(key, ()):
             yield from list_typed_places(one, formats, definitions, seen)
     for name, one in schema.get("properties", {}).items():
-        yield from ((name, *rest) for rest in list_typed_places(one, formats, definitions, seen))
+        yield from (
+            (name, *typed_place) for typed_place in list_typed_places(one, formats, definitions, seen)
+        )
     for key, step in (("items", 0), ("additionalProperties", "a")):
         if isinstance(schema.get(key), dict):
-            yield from ((step, *rest) for rest in list_typed_places(schema[key], formats, definitions, seen))
+            yield from (
+                (step, *typed_place)
+                for typed_place in list_typed_places(schema[key], formats, definitions, seen)
+            )
 
 
 def fill_place(place: Place, path: str) -> Any:
@@ -300,7 +305,7 @@ def test_not_even_the_owner_reaches_a_closed_place(ground: CheckedPaths) -> None
         for what, place in closed.items():
             answer = call(OWNER_TOKEN, str(place))
             code = answer.json().get("code")
-            in_words = any(one in name for one in SAID_IN_WORDS) and (answer.status_code, code) == (
+            in_words = any(word in name for word in SAID_IN_WORDS) and (answer.status_code, code) == (
                 422,
                 "inside_project",
             )
@@ -326,7 +331,7 @@ def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: CheckedPat
                 answer = call(token, str(place))
                 code = answer.json().get("code")
                 if answer.status_code != 403 or (
-                    code != "path_not_allowed" and not any(o in name for o in owners)
+                    code != "path_not_allowed" and not any(owner in name for owner in owners)
                 ):
                     wrong.append(f"{name}: {place}: {answer.status_code} {answer.text[:200]}")
             for place in (inside, inside.parent):
@@ -542,8 +547,10 @@ def test_every_parameter_named_like_a_path_declares_its_kind(ground: CheckedPath
                 found = [] if kind == "multipart/form-data" else undeclared_paths(schema)
                 if found:
                     bodies[f"{method} {route}"] = found
-            asked = {parameter["name"]: parameter["schema"] for parameter in operation.get("parameters", [])}
-            if found := undeclared_paths({"properties": asked}):
+            schemas_by_name = {
+                parameter["name"]: parameter["schema"] for parameter in operation.get("parameters", [])
+            }
+            if found := undeclared_paths({"properties": schemas_by_name}):
                 bodies[f"{method} {route} (parameters)"] = found
     assert bodies == GIVEN_ON
 

@@ -22,8 +22,8 @@ HERE = {"PYTHONPATH": str(Path(__file__).parent)}
 @pytest.fixture
 def provider() -> Iterator[TruthfulProvider]:
     """A provider that outlives the killed processes."""
-    with TruthfulProvider(TRUTH) as found:
-        yield found
+    with TruthfulProvider(TRUTH) as truthful_provider:
+        yield truthful_provider
 
 
 def strike_purpose(purpose: str, kills: int, provider: TruthfulProvider, folder: Path) -> None:

@@ -195,13 +195,13 @@ def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def refuse(self: Any, raw: Any, ids: Any) -> None:
         for identity in ids:
-            found = raw.execute(
+            row = raw.execute(
                 "SELECT p.id, p.name FROM document d JOIN document p ON p.id IN (d.id, d.parent_id)"
                 " WHERE d.id = ? AND p.is_locked",
                 (identity,),
             ).fetchone()
-            if found:
-                raise node_locked(*found[::-1])
+            if row:
+                raise node_locked(*row[::-1])
 
     monkeypatch.setattr(Locks, "refuse", refuse)
 

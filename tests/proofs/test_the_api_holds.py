@@ -50,7 +50,7 @@ ENDLESS = {"/api/changes/stream", "/api/workflow-execution/threads/{thread_id}/s
 """Streams that never end by themselves: tested elsewhere."""
 NEVER_MET = {
     "POST /api/engine/stop": "it would end what is asked; tried in core/tests/over_http/test_engine.py",
-    "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is held offline here; tried in "
+    "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is set to work offline here; tried in "
     "plugins/iiif/tests/test_iiif_import.py",
     "POST /api/training/linereader": "no model hub is reached from here; tried in plugins/training/tests/test_remote.py",
     "POST /api/training/linereader/here": "the trainer's runtime is not installed here; tried in "
@@ -228,9 +228,9 @@ def install_hooks(**hooks: Any) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[ApiProject]:
-    made = ApiProject()
-    yield made
-    made.close()
+    api_project = ApiProject()
+    yield api_project
+    api_project.close()
 
 
 @pytest.mark.slow
@@ -298,10 +298,10 @@ def planted(ground: ApiProject) -> Iterator[None]:
 
     routes = ground.app.router.routes
     before = list(routes)
-    for what, answer in zip(FAULTS, (error, answer_undeclared, shape, wrong_type), strict=True):
+    for fault, answer in zip(FAULTS, (error, answer_undeclared, shape, wrong_type), strict=True):
         routes.append(
             APIRoute(
-                f"/api/planted/{what}",
+                f"/api/planted/{fault}",
                 answer,
                 response_model=PlantedAnswer,
                 responses=REFUSALS(),

@@ -40,8 +40,8 @@ class ProjectPair:
             return
         self.steps.append((library, outcome.audit_id))
         if outcome.result and outcome.result.get("source_audit_id"):
-            other = next(one for one in self.libraries if one is not library)
-            self.steps.append((other, outcome.result["source_audit_id"]))
+            other_library = next(one for one in self.libraries if one is not library)
+            self.steps.append((other_library, outcome.result["source_audit_id"]))
         self._count(name)
 
     def nodes(self, library: Library, *, live: bool = True) -> list[str]:
@@ -58,8 +58,8 @@ class ProjectPair:
     def one(self) -> None:
         """Make one step, chosen at random."""
         library = self.random.choice(self.libraries)
-        other = next(one for one in self.libraries if one is not library)
-        live, there = self.nodes(library), self.nodes(other)
+        other_library = next(one for one in self.libraries if one is not library)
+        live, there = self.nodes(library), self.nodes(other_library)
         what = self.random.choice(
             ("create", "create", "update", "delete", "restore", "copy", "move", "move", "undo", "undo")
         )
@@ -77,11 +77,11 @@ class ProjectPair:
             self.run(library, "document.update", params)
         elif what == "delete" and live:
             self.run(library, "document.delete", {"ids": [self.random.choice(live)]})
-        elif what == "restore" and (gone := self.nodes(library, live=False)):
-            self.run(library, "document.restore", {"document_id": self.random.choice(gone)})
+        elif what == "restore" and (removed_nodes := self.nodes(library, live=False)):
+            self.run(library, "document.restore", {"document_id": self.random.choice(removed_nodes)})
         elif what in ("copy", "move") and there:
             items = self.random.sample(there, min(len(there), self.random.choice((1, 1, 2))))
-            params = {"source_library": str(other.path), "items": items, "mode": what}
+            params = {"source_library": str(other_library.path), "items": items, "mode": what}
             if self.random.random() < 0.3 and live:
                 params["target_parent_id"] = self.random.choice(live)
             self.run(library, "document.transfer", params)

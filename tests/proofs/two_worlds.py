@@ -115,8 +115,8 @@ class TwoWorlds:
         self.path = ground.path
         self.home = ground.place
         self.aside = place / "other"
-        for one in self.path.glob("derived/dataset"):
-            shutil.rmtree(one)
+        for path in self.path.glob("derived/dataset"):
+            shutil.rmtree(path)
         shutil.copytree(self.home, self.aside, symlinks=True)
         self.ground = ground
         self.withheld = self._find_withheld(restricted)
@@ -152,7 +152,9 @@ class TwoWorlds:
 
     def has_new(self, values: Iterable[Any]) -> bool:
         """Return whether one of *values* is an id that was not there before the project was copied."""
-        return any(isinstance(one, str) and ID.fullmatch(one) and one not in self.known for one in values)
+        return any(
+            isinstance(value, str) and ID.fullmatch(value) and value not in self.known for value in values
+        )
 
     def without_new(self, told: bytes) -> str:
         """Return an answer without the times of now and the ids that were not there before."""
@@ -234,7 +236,7 @@ class TwoWorlds:
         raw = sqlite3.connect(self.path / "library.sqlite")
         rows = list(_cells(raw, self.tables))
         self.known = {
-            one for cell in rows for text in (cell.own or "", *cell.names) for one in ID.findall(text)
+            element for cell in rows for text in (cell.own or "", *cell.names) for element in ID.findall(text)
         }
         parents = dict(raw.execute("SELECT id, parent_id FROM document"))
         aliases = dict(
@@ -244,7 +246,7 @@ class TwoWorlds:
         nodes = {parent for parent in parents if restricted & set(_above(parents, parent))}
         nodes |= {one for one, target in aliases.items() if target in nodes}
         nodes |= {parent for parent in parents if nodes & set(_above(parents, parent))}
-        found = WithheldMaterial(nodes, set(nodes))
+        withheld_material = WithheldMaterial(nodes, set(nodes))
         open_nodes = parents.keys() - nodes
         many = MANY | {name for name, table in self.tables.items() if rules_of(table).names_many}
         hanging: dict[str, set[str]] = defaultdict(set)
@@ -252,25 +254,29 @@ class TwoWorlds:
         while True:
             fresh, others = [], []
             for cell in left:
-                hangs = cell.own in hanging[cell.table] or not found.ids.isdisjoint({cell.own, *cell.names})
+                hangs = cell.own in hanging[cell.table] or not withheld_material.ids.isdisjoint(
+                    {cell.own, *cell.names}
+                )
                 if hangs and cell.table in many and cell.names & open_nodes:
                     hangs = False
                 if cell.table == "document" and cell.own in open_nodes:
                     hangs = False
                 (fresh if hangs else others).append(cell)
-            found.rows += fresh
-            found.ids |= {cell.own for cell in fresh if cell.own is not None} - open_nodes
+            withheld_material.rows += fresh
+            withheld_material.ids |= {cell.own for cell in fresh if cell.own is not None} - open_nodes
             left = others
             for table, child, column in THROUGH:
-                hanging[table] |= {cell.row[column] for cell in found.rows if cell.table == child}
+                hanging[table] |= {cell.row[column] for cell in withheld_material.rows if cell.table == child}
             for table in {table for table, *_ in NAMED}:
                 by = [(child, column) for own, child, column in NAMED if own == table]
-                hidden = {cell.row[c] for cell in found.rows for child, c in by if cell.table == child}
+                hidden = {
+                    cell.row[c] for cell in withheld_material.rows for child, c in by if cell.table == child
+                }
                 seen = {cell.row[c] for cell in left for child, c in by if cell.table == child}
-                found.ids |= hidden - seen
-            found.ids.discard(None)  # type: ignore[arg-type]
+                withheld_material.ids |= hidden - seen
+            withheld_material.ids.discard(None)  # type: ignore[arg-type]
             if not fresh:
-                return found
+                return withheld_material
 
     def _write_otherwise(self, file: Path) -> None:
         """Give the rows that are withheld other texts, dates and numbers."""

@@ -155,10 +155,10 @@ def _import(engine: Engine, library: Library, folder: Path, say: Say) -> None:
             .scalars()
             .all()
         )
-    gone = engine.run(library, "document.delete", {"ids": list(ids)}, LOCAL_OWNER)
-    say(f"step {gone.audit_id}")
+    outcome = engine.run(library, "document.delete", {"ids": list(ids)}, LOCAL_OWNER)
+    say(f"step {outcome.audit_id}")
     engine.run(library, "document.restore", {"document_id": ids[0]}, LOCAL_OWNER)
-    say(f"step {gone.audit_id}")
+    say(f"step {outcome.audit_id}")
 
 
 def carry_on(engine: Engine, library: Library, folder: Path) -> None:
@@ -302,7 +302,9 @@ def _carried_once(engine: Engine, library: Library, folder: Path, said: list[str
     there, more = whole_boxes(other)
     wrong += more
     wrong += [
-        str(found["what"]) for found in examine(engine, other.path)["findings"] if found["level"] == "error"
+        str(finding["what"])
+        for finding in examine(engine, other.path)["findings"]
+        if finding["level"] == "error"
     ]
     if there.get("copied", 0) != 1:
         wrong.append("the box that was copied is gone from where it was")

@@ -41,9 +41,9 @@ class CaseProject:
 
     def act(self, name: str, **params: Any) -> dict[str, Any]:
         """Invoke an action, then do the work that it started; return its result."""
-        written = self.ask("POST", "/api/actions/invoke", json={"name": name, "params": params})
+        answer = self.ask("POST", "/api/actions/invoke", json={"name": name, "params": params})
         self.work()
-        result: dict[str, Any] = written["result"]
+        result: dict[str, Any] = answer["result"]
         return result
 
     def work(self) -> None:
@@ -82,12 +82,12 @@ class CaseProject:
 
     def page(self, name: str | None = None) -> str:
         """Return the id of the page of that name, or of the only one."""
-        (found,) = [
+        (identity,) = [
             document["id"]
             for document in self.documents()
             if document["name"] == name or (name is None and document["doc_type"] != "folder")
         ]
-        return str(found)
+        return str(identity)
 
     def sizes(self) -> Iterator[tuple[int, int]]:
         """Yield width and height of each page's picture, in order."""

@@ -30,7 +30,7 @@ def test_export_names_are_safe_elsewhere(case: CaseProject) -> None:
     body = {"folder": str(case.place / "kept"), "format": "plain-text", "per": "page"}
     case.ask("POST", "/api/export/kept", json=body)
     case.work()
-    names = [one.name for one in (case.place / "kept").rglob("*.txt")]
+    names = [path.name for path in (case.place / "kept").rglob("*.txt")]
     stems = [name.split(".")[0].casefold() for name in names]
     assert len(names) == len({name.casefold() for name in names}) == 5, names
     assert not {"con"} & set(stems)
@@ -65,8 +65,8 @@ def test_lines_on_a_canvas_larger_than_its_picture(case: CaseProject) -> None:
     page = case.page("1r")
     upload = {"file": ("a.xml", (CASES / name / "a.xml").read_bytes())}
     case.ask("POST", f"/api/documents/{page}/import", files=upload)
-    told = json.dumps(case.ask("GET", f"/api/iiif/iiif/lines/{page}"))
-    assert "#xywh=240,400,3360,320" in told
+    json_text = json.dumps(case.ask("GET", f"/api/iiif/iiif/lines/{page}"))
+    assert "#xywh=240,400,3360,320" in json_text
 
 
 def test_labels_of_all_shapes(case: CaseProject) -> None:
@@ -112,13 +112,13 @@ def test_rotated_pages_of_a_pdf_are_upright(case: CaseProject) -> None:
 
 def test_the_text_layer_of_a_pdf_is_found(case: CaseProject) -> None:
     case.bring_case("pdf-text-layer")
-    (made,) = case.ask("GET", f"/api/segments/document/{case.page('Page 1')}")["passes"]
-    assert (case.finds("molino"), made["working_basis"]) == (True, "text-layer")
+    (page_pass,) = case.ask("GET", f"/api/segments/document/{case.page('Page 1')}")["passes"]
+    assert (case.finds("molino"), page_pass["working_basis"]) == (True, "text-layer")
 
 
 def test_points_of_qgis_become_control_points(case: CaseProject) -> None:
-    (made,) = case.bring_case("qgis-points")["passes"]
-    url = f"/api/georeference/passes/{made['pass_id']}"
+    (page_pass,) = case.bring_case("qgis-points")["passes"]
+    url = f"/api/georeference/passes/{page_pass['pass_id']}"
     points = case.ask("GET", f"{url}/control-points")["items"]
     assert [(point["enabled"], round(point["lon"], 4), round(point["lat"], 4)) for point in points] == [
         (True, -77.1, -12.0),
@@ -159,5 +159,5 @@ def test_a_zip_from_windows(case: CaseProject) -> None:
 
 
 def test_every_case_has_its_test() -> None:
-    written = "".join(one.read_text() for one in Path(__file__).parent.glob("test_cases_of_*.py"))
+    written = "".join(path.read_text() for path in Path(__file__).parent.glob("test_cases_of_*.py"))
     assert [entry.name for entry in CASES.iterdir() if f'"{entry.name}"' not in written] == []

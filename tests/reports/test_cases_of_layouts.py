@@ -22,25 +22,25 @@ def elements(content: str, path: str) -> list[etree._Element]:
 
 @pytest.mark.parametrize("name", ["alto-hyphen-soft", "alto-hyphen-twice"])
 def test_a_word_divided_by_alto_stands_once_and_is_found_whole(case: CaseProject, name: str) -> None:
-    (made,) = case.bring_case(name)["passes"]
+    (page_pass,) = case.bring_case(name)["passes"]
     hyphen = {"alto-hyphen-soft": "\xad", "alto-hyphen-twice": "-"}[name]
     assert case.text(case.page()) == f"once cam{hyphen}\npana vieja"
     assert all(map(case.finds, ("campana", "cam", "pana")))
-    assert any("hyphen" in note for note in made["notes"]) == (name == "alto-hyphen-twice")
+    assert any("hyphen" in note for note in page_pass["notes"]) == (name == "alto-hyphen-twice")
 
 
 def test_alto_without_file_name(case: CaseProject) -> None:
-    (made,) = case.bring_case("alto-without-file-name")["passes"]
+    (page_pass,) = case.bring_case("alto-without-file-name")["passes"]
     (line,) = case.lines(case.page())
-    assert (made["paired_by"], round(line["bbox_x"], 6)) == ("name", 0.06)
-    assert any("pixel" in note for note in made["notes"])
+    assert (page_pass["paired_by"], round(line["bbox_x"], 6)) == ("name", 0.06)
+    assert any("pixel" in note for note in page_pass["notes"])
 
 
 def test_a_page_in_the_stored_frame_of_a_turned_photograph(case: CaseProject) -> None:
-    (made,) = case.bring_case("exif-6-page-in-stored-frame")["passes"]
+    (page_pass,) = case.bring_case("exif-6-page-in-stored-frame")["passes"]
     (line,) = case.lines(case.page())
     assert (round(line["bbox_x"], 2), round(line["bbox_y"], 3)) == (0.82, 0.043)
-    assert made["notes"]
+    assert page_pass["notes"]
 
 
 def test_reading_order_for_transkribus(case: CaseProject) -> None:
@@ -49,10 +49,10 @@ def test_reading_order_for_transkribus(case: CaseProject) -> None:
     body = {"receiver": "transkribus", "scope_ids": [case.page()], "output_path": str(folder)}
     case.ask("POST", "/api/export/receivers", json=body)
     case.work()
-    (written,) = folder.rglob("page/*.xml")
+    (path,) = folder.rglob("page/*.xml")
     for what in ("TextRegion", "TextLine", "Word"):
-        (found,) = elements(written.read_text(), f"//*[local-name()='{what}']")
-        assert found.get("custom", "").startswith("readingOrder {index:0;}"), what
+        (element,) = elements(path.read_text(), f"//*[local-name()='{what}']")
+        assert element.get("custom", "").startswith("readingOrder {index:0;}"), what
 
 
 def test_a_line_counts_where_its_words_differ(case: CaseProject) -> None:

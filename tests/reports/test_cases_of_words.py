@@ -41,8 +41,8 @@ def test_an_authority_list_of_excel_links_every_name(case: CaseProject, name: st
     for known in ("Elsa Lund", "José Ñuflo", "Tarma"):
         case.entity(known)
     case.run_step("find-names-tag-words", page)
-    told = case.run_step("link-to-authorities", page, file=str(CASES / name / "a.csv"))
-    assert told["outputs"]["result"]["authority_links"] == 3
+    step = case.run_step("link-to-authorities", page, file=str(CASES / name / "a.csv"))
+    assert step["outputs"]["result"]["authority_links"] == 3
     listed = case.ask("GET", "/api/entities")["items"]
     linked = {item["canonical_name"]: [link["uri"] for link in item["authority_links"]] for item in listed}
     assert linked == {

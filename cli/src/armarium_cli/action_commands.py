@@ -80,8 +80,8 @@ def _run(described: dict[str, Any], params: dict[str, Any]) -> None:
             raise Refused(which_project(session))
         if described["scope"] == "engine":
             session.library = None
-        done = session.act(described["name"], params)
-    typer.echo(json.dumps(done, indent=2, ensure_ascii=False))
+        answer = session.act(described["name"], params)
+    typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
 
 
 def _command_of(name: str) -> Any:
@@ -94,8 +94,8 @@ def _command_of(name: str) -> Any:
     }
 
     def command(**given: Any) -> None:
-        sent = {field: value for field, value in given.items() if value is not None and value != []}
-        _run(described, {field: kinds[field].read(field, value) for field, value in sent.items()})
+        fields = {field: value for field, value in given.items() if value is not None and value != []}
+        _run(described, {field: kinds[field].read(field, value) for field, value in fields.items()})
 
     required = set(schema.get("required", ()))
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

@@ -62,12 +62,12 @@ def _watch(session: Session) -> None:
     with Live(refresh_per_second=4) as live:
         while True:
             activity = session.get("/api/activity/jobs")
-            drawn = Table(title=f"Background work ({activity['mode']})")
+            jobs_table = Table(title=f"Background work ({activity['mode']})")
             for name in _COLUMNS:
-                drawn.add_column(name, overflow="fold", min_width=32 if name == "id" else None)
+                jobs_table.add_column(name, overflow="fold", min_width=32 if name == "id" else None)
             for job in activity["items"]:
-                drawn.add_row(*(escape(str(cell)) for cell in _row(job)))
-            live.update(drawn)
+                jobs_table.add_row(*(escape(str(cell)) for cell in _row(job)))
+            live.update(jobs_table)
             if not _going_on(activity):
                 return
             time.sleep(EVERY)
@@ -134,8 +134,8 @@ def resume(job: AnyJob = None) -> None:
 def _set_paused(job: str | None, paused: bool) -> None:
     path = f"/api/activity/jobs/{id_of(job)}/paused" if job else "/api/activity/jobs/paused"
     with work_session() as session:
-        done = session.put(path, {"paused": paused})
-    answer(done, f"{job or 'Background work'}: {done.get('state') or done.get('mode')}.")
+        result = session.put(path, {"paused": paused})
+    answer(result, f"{job or 'Background work'}: {result.get('state') or result.get('mode')}.")
 
 
 @jobs.asks("cancel ID", "POST /api/activity/jobs/{job}/cancel", of="work", says="{job}: {state}.")

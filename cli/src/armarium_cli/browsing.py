@@ -33,8 +33,8 @@ def sign_in_link(card: Reachable, place: Place = lambda session: None) -> str | 
         pairing = session.post("/api/pair/code", {"role": "owner", "browser": True})
     finally:
         wire.close()
-    where = "" if address is None else f"&to={quote(address, safe='')}"
-    return f"{card.base_url}/#code={pairing['code']}{where}"
+    target = "" if address is None else f"&to={quote(address, safe='')}"
+    return f"{card.base_url}/#code={pairing['code']}{target}"
 
 
 def show_link(link: str, *, browser: bool, words: str | None = None) -> None:

@@ -121,16 +121,16 @@ class Commands(typer.Typer):
             @functools.wraps(function)
             def run(**given: Any) -> None:
                 with SESSIONS[of]() as session:
-                    sent = {
+                    fields_sent = {
                         name: _resolve(session, resolved.get(name), value)
                         for name, value in given.items()
                         if value is not None or (name in resolved and resolved[name].whole)
                     }
-                    sent |= {
+                    fields_sent |= {
                         name: value(session) if callable(value) else value
                         for name, value in (fixed or {}).items()
                     }
-                    result = _ask(session, what, sent, every=every)
+                    result = _ask(session, what, fields_sent, every=every)
                     if follows and result.get("job_id"):
                         follow_job(session, result["job_id"], follows)
                         result = {**result, **result_of(session, result["job_id"])}
@@ -155,10 +155,10 @@ def _ask(session: Session, what: str, fields: dict[str, Any], *, every: bool) ->
     """Send *fields* to a route, or to an action, whose result is returned with the step that can be undone."""
     verb, _, place = what.partition(" ")
     if verb == "act":
-        done = session.act(place, fields)
-        return {**done["result"], "audit_id": done["audit_id"]}
-    named = {field: fields.pop(field) for _, field, _, _ in Formatter().parse(place) if field}
-    path = place.format_map({field: quote(str(value), safe="") for field, value in named.items()})
+        answer = session.act(place, fields)
+        return {**answer["result"], "audit_id": answer["audit_id"]}
+    fields_in_path = {field: fields.pop(field) for _, field, _, _ in Formatter().parse(place) if field}
+    path = place.format_map({field: quote(str(value), safe="") for field, value in fields_in_path.items()})
     if verb != "GET":
         written: dict[str, Any] = session.ask(verb, path, body=fields or None)
         return written

@@ -38,9 +38,13 @@ def show_engine(context: typer.Context) -> None:
 
 
 def _show(standing: dict[str, Any]) -> None:
-    how = {"background": "in the background", "serving": "serving", "embedded": "inside another program"}
+    mode_words = {
+        "background": "in the background",
+        "serving": "serving",
+        "embedded": "inside another program",
+    }
     rows: list[tuple[object, object]] = [
-        ("runs", f"{how[standing['mode']]}, process {standing['pid']}"),
+        ("runs", f"{mode_words[standing['mode']]}, process {standing['pid']}"),
         ("version", standing["version"]),
         ("since", standing["started_at"][:19].replace("T", " ") + " UTC"),
         ("projects open", "\n".join(standing["projects"]) or "none"),

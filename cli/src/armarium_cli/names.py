@@ -24,15 +24,15 @@ def project_names(incomplete: str) -> list[str]:
     knows.
     """
     here = [place.stem for place in Path.cwd().glob("*.library") if place.is_dir()]
-    known: list[str] = []
+    candidates: list[str] = []
 
     def ask() -> None:
         with _running_session() as session:
             for library in session.get("/api/registry")["libraries"]:
-                known.append(library["name"] or Path(library["path"]).stem)
+                candidates.append(library["name"] or Path(library["path"]).stem)
 
     _without_failing(ask)
-    return _fitting([*here, *known], incomplete)
+    return _select_fitting([*here, *candidates], incomplete)
 
 
 def complete_word(
@@ -44,15 +44,17 @@ def complete_word(
     names: list[str] = []
 
     def ask_project() -> None:
-        named = [name for context in _contexts_upwards(ctx) if (name := context.params.get("library"))]
-        note(False, named[0] if named else None)
+        library_names = [
+            name for context in _contexts_upwards(ctx) if (name := context.params.get("library"))
+        ]
+        note(False, library_names[0] if library_names else None)
         with _running_session() as session:
             session.library = project_meant(session)
             if session.library is not None:
                 names.extend(ask(session, MOST))
 
     _without_failing(ask_project)
-    return _fitting(names, incomplete)
+    return _select_fitting(names, incomplete)
 
 
 def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -60,8 +62,8 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
     names: list[str] = []
 
     def ask() -> None:
-        if (named := Tree().name_finder()) and named.complete:
-            names.extend(named.complete(ctx, incomplete))
+        if (name_finder := Tree().name_finder()) and name_finder.complete:
+            names.extend(name_finder.complete(ctx, incomplete))
 
     _without_failing(ask)
     return names
@@ -69,8 +71,8 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def target_id(session: Session, text: str) -> str:
     """Return the id of the thing called *text*; *text* itself where no plugin resolves names."""
-    named = Tree().name_finder()
-    return str(named.find(session, text)) if named else text
+    name_finder = Tree().name_finder()
+    return str(name_finder.find(session, text)) if name_finder else text
 
 
 def _contexts_upwards(ctx: typer.Context) -> Iterator[typer.Context]:
@@ -101,6 +103,6 @@ def _without_failing(ask: Callable[[], None]) -> None:
         ask()
 
 
-def _fitting(names: list[str], incomplete: str) -> list[str]:
+def _select_fitting(names: list[str], incomplete: str) -> list[str]:
     prefix = incomplete.casefold()
     return sorted({name for name in names if name.casefold().startswith(prefix)})[:MOST]

@@ -103,7 +103,7 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
             counted = ", ".join(part for part in (_progress_words(node), pace.time_left(node)) if part)
             bars.update(
                 task,
-                completed=_at(node),
+                completed=_count_done(node),
                 total=node.get("total") or None,
                 reason=_state(node),
                 counted=counted,
@@ -143,14 +143,18 @@ class Pace:
     def time_left(self, node: Mapping[str, Any], at: float | None = None) -> str | None:
         """Return the time left in words; None as long as it cannot be told: for work whose parts are not known yet."""
         at = time.monotonic() if at is None else at
-        done, total = _at(node), node.get("total") or 0
+        done, total = _count_done(node), node.get("total") or 0
         if self._began is None:
             self._began = at, done
         seconds, progress = at - self._began[0], done - self._began[1]
         if node.get("stages") or node.get("state") != "running" or progress <= 0 or seconds < PACE_AFTER:
             return None
-        rest = seconds * (total - done) / progress
-        return f"about {rest / 60:.0f} min left" if rest >= 90 else f"about {max(rest, 1):.0f} s left"
+        seconds_left = seconds * (total - done) / progress
+        return (
+            f"about {seconds_left / 60:.0f} min left"
+            if seconds_left >= 90
+            else f"about {max(seconds_left, 1):.0f} s left"
+        )
 
 
 def _item(node: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -159,7 +163,7 @@ def _item(node: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return item or next(filter(None, map(_item, node.get("children") or ())), None)
 
 
-def _at(node: Mapping[str, Any]) -> float:
+def _count_done(node: Mapping[str, Any]) -> float:
     """Return how many pages are done, with the part of the page in hand."""
     done, item = float(node.get("done") or 0), _item(node)
     return done + (min(item["done"] / item["total"], 1.0) if item and item["total"] else 0.0)

@@ -74,9 +74,9 @@ def _of_authors() -> ModuleType:
 
 
 def _write(name: str, folder: Path) -> None:
-    written = write_family(name, folder)
+    paths = write_family(name, folder)
     answer(
-        {"folder": str(folder), "files": [str(path) for path in written]},
+        {"folder": str(folder), "files": [str(path) for path in paths]},
         f"Created the plugin {name} in {folder}. Try it: armarium plugins --check {folder}",
     )
 
@@ -85,7 +85,10 @@ def _list_points() -> None:
     points = [asdict(point) for point in _of_authors().describe_points()]
 
     def words() -> None:
-        rows = [(p["owner"], p["name"], p["signature"], ", ".join(p["answered_by"])) for p in points]
+        rows = [
+            (point["owner"], point["name"], point["signature"], ", ".join(point["answered_by"]))
+            for point in points
+        ]
         table("Extension points", ("owner", "point", "called with, answers", "answered by"), rows)
 
     answer({"items": points, "count": len(points)}, words)
@@ -96,10 +99,10 @@ def _list() -> None:
         listing = session.get("/api/plugins")
 
     def words() -> None:
-        rows = [(p["name"], p["version"] or "", p["summary"]) for p in listing["items"]]
+        rows = [(plugin["name"], plugin["version"] or "", plugin["summary"]) for plugin in listing["items"]]
         table("Plugins", ("name", "version", "what it brings"), rows)
         if listing["drivers"]:
-            drivers = [(d["group"], d["name"], _readiness(d)) for d in listing["drivers"]]
+            drivers = [(driver["group"], driver["name"], _readiness(driver)) for driver in listing["drivers"]]
             table("Drivers", ("group", "name", "ready"), drivers)
         for refused in (*listing["refused"], *listing["refused_drivers"]):
             typer.echo(legible(f"refused: {_describe_owner(refused)}: {refused['why']}"))

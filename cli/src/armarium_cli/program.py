@@ -100,11 +100,13 @@ class Program(TyperGroup):
         **more: Any,
     ) -> Any:
         """Run the program; wrong usage is reported in one sentence."""
-        rest = (args, prog_name, complete_var)
+        completion_arguments = (args, prog_name, complete_var)
         if not standalone_mode:
-            return super().main(*rest, False, windows_expand_args, **more)
+            return super().main(*completion_arguments, False, windows_expand_args, **more)
         # In a context of its own: the options of one call (`--json`) say nothing of what the same process does next.
-        copy_context().run(self._run, args, super().main, *rest, False, windows_expand_args, **more)
+        copy_context().run(
+            self._run, args, super().main, *completion_arguments, False, windows_expand_args, **more
+        )
 
     @staticmethod
     def _run(args: Sequence[str] | None, main: Callable[..., Any], *rest: Any, **more: Any) -> None:
@@ -143,8 +145,8 @@ def build() -> typer.Typer:
     return program
 
 
-def _say_version(wanted: bool) -> None:
-    if wanted:
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(__version__)
         raise typer.Exit
 
@@ -185,13 +187,13 @@ def named_projects(session: Session) -> list[str]:
 
 def which_project(session: Session) -> str:
     """Return the sentence for a caller who named no project where it cannot be determined."""
-    known = [
+    command_names = [
         library["name"] or Path(library["path"]).stem for library in session.get("/api/registry")["libraries"]
     ]
-    if not known:
+    if not command_names:
         return "There is no project yet; make one: armarium create NAME."
-    some = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
-    return f"Which project? Name one with --library (a path or a name): {some}. Or make one: armarium create NAME."
+    first_names = ", ".join(command_names[:_NAMED]) + (" …" if len(command_names) > _NAMED else "")
+    return f"Which project? Name one with --library (a path or a name): {first_names}. Or make one: armarium create NAME."
 
 
 @contextmanager
@@ -218,8 +220,8 @@ def project_meant(session: Session) -> str | None:
     here = [] if elsewhere else _packages_here()
     if len(here) == 1:
         return here[0]
-    known = session.get("/api/registry")["libraries"]
-    return str(known[0]["path"]) if len(known) == 1 and not here else None
+    libraries = session.get("/api/registry")["libraries"]
+    return str(libraries[0]["path"]) if len(libraries) == 1 and not here else None
 
 
 def _package_at(name: str) -> str | None:

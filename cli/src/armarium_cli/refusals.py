@@ -117,8 +117,8 @@ def as_refusal(error: BaseException) -> Refused:
     if isinstance(error, ServiceError):
         return Refused(error.body())
     if isinstance(error, OSError) and error.strerror:
-        where = f": {os.fsdecode(error.filename)}" if error.filename else ""
-        return Refused(f"{error.strerror}{where}.")
+        at_path = f": {os.fsdecode(error.filename)}" if error.filename else ""
+        return Refused(f"{error.strerror}{at_path}.")
     return Refused(
         f"Armarium failed unexpectedly ({type(error).__name__}: {error}). "
         f"Run the command again with {DEBUG_VARIABLE}=1 to see where, and report it."

@@ -31,16 +31,16 @@ def list_runtimes() -> None:
     "act runtime.install",
     of="engine",
     follows="Install",
-    says=lambda done: f"The runtime {done['name']} is installed{'' if done['job_id'] else ' already'}.",
+    says=lambda answer: f"The runtime {answer['name']} is installed{'' if answer['job_id'] else ' already'}.",
 )
 def install(name: Annotated[str, "Name of the runtime, kraken say."]) -> None:
     """Make a runtime: an environment of its own with pinned packages."""
 
 
-def _say_freed(done: dict[str, Any]) -> str:
-    if not done["freed_bytes"]:
-        return f"The runtime {done['name']} was not installed."
-    return f"The runtime {done['name']} is removed ({done['freed_bytes'] / 1e6:.1f} MB freed)."
+def _say_freed(answer: dict[str, Any]) -> str:
+    if not answer["freed_bytes"]:
+        return f"The runtime {answer['name']} was not installed."
+    return f"The runtime {answer['name']} is removed ({answer['freed_bytes'] / 1e6:.1f} MB freed)."
 
 
 @runtime.asks("remove kraken", "act runtime.remove", of="engine", says=_say_freed)

@@ -20,14 +20,14 @@ def write_family(name: str, folder: Path) -> list[Path]:
         why = f"{name!r} cannot be the name of a plugin: use 2 to 40 lower-case letters, digits and underscores."
         raise Refused({"detail": why, "code": "plugin_name"})
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        why = f"{folder} exists already; name an empty folder, or none."
+        why = f"{folder} already exists; name an empty folder, or none."
         raise Refused({"detail": why, "code": "already_exists"})
-    written = []
+    paths = []
     for template in sorted(path for path in _TEMPLATES.rglob("*") if path.is_file()):
         path = template.relative_to(_TEMPLATES).as_posix().removesuffix(".txt").replace("NAME", name)
         text = template.read_text(encoding="utf-8").replace("@NAME@", name)
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text.replace("@DASHED@", name.replace("_", "-")), encoding="utf-8")
-        written.append(place)
-    return written
+        paths.append(place)
+    return paths

@@ -67,8 +67,8 @@ class Session:
         """Send one request and return the bytes of the answer; its headers replace what the session would send."""
         import http.client
 
-        named = {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
-        sent["headers"] = {**named, **sent.get("headers", {})}
+        library_header = {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
+        sent["headers"] = {**library_header, **sent.get("headers", {})}
         try:
             status, answer = self._send_or_retry(method, path, sent)
         except (OSError, http.client.HTTPException) as error:
@@ -107,12 +107,12 @@ class Session:
                     status=404,
                 )
 
-    def _send_or_retry(self, method: str, path: str, sent: Payload) -> Answer:
+    def _send_or_retry(self, method: str, path: str, payload: Payload) -> Answer:
         """Return the answer; from another engine when this one has shut down meanwhile, as during a long edit in an
         editor.
         """
         try:
-            status, answer = self.wire.request(method, path, **sent)
+            status, answer = self.wire.request(method, path, **payload)
             if status != 503 or b'"stopping"' not in answer:
                 return status, answer
         except Unreached:
@@ -120,7 +120,7 @@ class Session:
                 raise
         if self.rejoin is None or not self._join(start=True):
             raise Unreached("it has ended")
-        return self.wire.request(method, path, **sent)
+        return self.wire.request(method, path, **payload)
 
     def _join(self, *, start: bool) -> bool:
         wire = self.rejoin(start) if self.rejoin is not None else None
@@ -206,7 +206,7 @@ class Session:
 def id_of(text: str) -> str:
     """Return *text* if it can be an id in a path; raises Refused otherwise."""
     if ID.fullmatch(text) is None:
-        raise Refused(f"{text!r} is no id; armarium ls, history, jobs and token list show ids.")
+        raise Refused(f"{text!r} is not an id; armarium ls, history, jobs and token list show ids.")
     return text
 
 

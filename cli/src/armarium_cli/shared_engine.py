@@ -192,10 +192,10 @@ def connect_shared(place: Place) -> Wire | None:
 def _fits(card: Reachable, place: Place, foreground: bool) -> bool:
     """Return whether the engine of *card* fits this command, as far as its card says."""
     settings = behaviour(place.environment)
-    same = (
+    is_same_engine = (
         card.asked == settings if card.background else not settings or settings.items() <= card.asked.items()
     )
-    return same and not (foreground and card.background) and not _is_outdated(card)
+    return is_same_engine and not (foreground and card.background) and not _is_outdated(card)
 
 
 def _is_outdated(card: Reachable) -> bool:
@@ -289,8 +289,8 @@ def wait_until_gone(card: Reachable, place: Place, seconds: float | None) -> Non
     lock = FileLock(place.state_dir / LOCK, thread_local=False)
     deadline = None if seconds is None else time.monotonic() + seconds
     while True:
-        now = read_card(place.state_dir)
-        if now is not None and now.pid != card.pid:
+        card_now = read_card(place.state_dir)
+        if card_now is not None and card_now.pid != card.pid:
             return
         try:
             lock.acquire(timeout=0)

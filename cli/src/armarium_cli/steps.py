@@ -60,13 +60,13 @@ def history(
 
     listed = [
         (
-            r["seq"],
-            r["created_at"][:19].replace("T", " "),
-            what(r),
-            r["actor"]["name"],
-            "undone" if r["undone"] else "",
+            row["seq"],
+            row["created_at"][:19].replace("T", " "),
+            what(row),
+            row["actor"]["name"],
+            "undone" if row["undone"] else "",
         )
-        for r in rows["items"]
+        for row in rows["items"]
     ]
     answer(rows, lambda: table("", ("#", "when (UTC)", "what", "who", ""), listed))
 
@@ -99,16 +99,16 @@ def undo(
     itself.
     """
     with project_session() as session:
-        ids = _standing(session, steps) if steps else _last(session, undone=False)
+        ids = _find_standing_steps(session, steps) if steps else _find_last_step(session, undone=False)
         if dry_run:
             answer({"audit_ids": ids}, f"Would undo {_set_in_words(session, ids)}")
             return
         if not steps and not yes and len(ids) > LARGE:
-            _agree(session, ids)
+            _ask_agreement(session, ids)
         _reverse(session, ids, "Undid")
 
 
-def _agree(session: Session, ids: list[str]) -> None:
+def _ask_agreement(session: Session, ids: list[str]) -> None:
     """Ask before a large set is undone that nobody named; Refused without agreement."""
     sentence = f"This undoes {_set_in_words(session, ids)}"
     single = "One step alone: armarium undo NUMBER, as armarium history shows it."
@@ -136,36 +136,36 @@ def _words(session: Session, ids: list[str]) -> str:
 def redo(steps: Steps = None) -> None:
     """Redo what the last undo reverted, or the steps or sets that are named."""
     with project_session() as session:
-        ids = _takings_back(session, steps) if steps else _last(session, undone=True)
+        ids = _takings_back(session, steps) if steps else _find_last_step(session, undone=True)
         _reverse(session, ids, "Redid")
 
 
 def _reverse(session: Session, ids: list[str], verb: str) -> None:
     """Undo *ids* as one set, and say what they had done, since the user may not have named them."""
-    done = session.post("/api/actions/audit/undo", {"audit_ids": ids})
+    result = session.post("/api/actions/audit/undo", {"audit_ids": ids})
     if wants_json():
-        answer(done, "")
+        answer(result, "")
         return
-    ids = done["undone"]
+    ids = result["undone"]
     back = " Back again: armarium redo." if verb == "Undid" and len(ids) > _NAMED else ""
-    answer(done, legible(f"{verb} {plural(len(ids), 'step')}: {_words(session, ids)}.{back}"))
+    answer(result, legible(f"{verb} {plural(len(ids), 'step')}: {_words(session, ids)}.{back}"))
 
 
-def _standing(session: Session, named: list[str]) -> list[str]:
+def _find_standing_steps(session: Session, steps: list[str]) -> list[str]:
     """Return the steps in effect that *named* ids stand for: a step itself, or every step of a set."""
     ids: list[str] = []
-    for row in _rows_of(session, named):
-        if row["undone"] and row["set_id"] in named:
+    for row in _rows_of(session, steps):
+        if row["undone"] and row["set_id"] in steps:
             continue
         ids.append(row["id"])
     if not ids:
-        raise Refused("All of its steps are undone already; armarium redo redoes them.")
+        raise Refused("All of its steps are already undone; armarium redo redoes them.")
     return ids
 
 
-def _takings_back(session: Session, named: list[str]) -> list[str]:
+def _takings_back(session: Session, steps: list[str]) -> list[str]:
     """Return the undo steps in effect that undid what *named* ids stand for (or that are named themselves)."""
-    rows = list(_rows_of(session, named))
+    rows = list(_rows_of(session, steps))
     taken_back = {row["id"] for row in rows if row["undone"]}
     ids = [row["id"] for row in rows if not row["undone"] and row["inverse_of"]]
     if taken_back:
@@ -175,8 +175,8 @@ def _takings_back(session: Session, named: list[str]) -> list[str]:
     return ids
 
 
-def _rows_of(session: Session, named: list[str]) -> Iterator[dict[str, Any]]:
-    for identity in named:
+def _rows_of(session: Session, steps: list[str]) -> Iterator[dict[str, Any]]:
+    for identity in steps:
         if identity.isdecimal() and not is_id(identity):
             yield _step_of_number(session, int(identity))
             continue
@@ -217,7 +217,7 @@ def _walk(session: Session, **only: Any) -> Iterator[dict[str, Any]]:
             return
 
 
-def _last(session: Session, *, undone: bool) -> list[str]:
+def _find_last_step(session: Session, *, undone: bool) -> list[str]:
     """Return the newest step in effect (or, for a redo, the newest undo in effect) with the rest of its set."""
     for row in _in_effect(session):
         if not row["undoable"] or row["gone"] or not _changed_rows(session, row):
@@ -226,19 +226,19 @@ def _last(session: Session, *, undone: bool) -> list[str]:
         if is_undo == undone:
             if not row["set_id"]:
                 return [row["id"]]
-            outermost = row["set_id"] if undone else _outermost(session, row["set_id"])
+            outermost = row["set_id"] if undone else _find_outermost_set(session, row["set_id"])
             return [step["id"] for step in _walk(session, set_id=outermost, undone=False)]
         if undone and not row["inverse_of"]:
             raise Refused("There is nothing to redo: nothing was undone since the last step.")
     raise Refused("There is nothing to redo." if undone else "There is nothing to undo.")
 
 
-def _outermost(session: Session, set_id: str) -> str:
+def _find_outermost_set(session: Session, set_id: str) -> str:
     """The set of the work that began the work of *set_id*: a run of a recipe for the workflows it runs."""
     around = next(
         (row["set_id"] for row in _walk(session, target_id=set_id, undone=False) if row["set_id"]), None
     )
-    return set_id if around in (None, set_id) else _outermost(session, around)
+    return set_id if around in (None, set_id) else _find_outermost_set(session, around)
 
 
 def _changed_rows(session: Session, row: dict[str, Any]) -> bool:

@@ -79,7 +79,7 @@ def _fold_line(line: str, width: int) -> list[str]:
     """Return *line* in pieces no wider than *width*, broken at spaces where possible."""
     parts: list[str] = []
     while _width(line) > width:
-        end = _fitting(line, width)
+        end = _count_fitting(line, width)
         space = line.rfind(" ", 1, end + 1)
         cut = space if space > 0 else end
         parts.append(line[:cut].rstrip())
@@ -87,7 +87,7 @@ def _fold_line(line: str, width: int) -> list[str]:
     return [*parts, line]
 
 
-def _fitting(line: str, width: int) -> int:
+def _count_fitting(line: str, width: int) -> int:
     """Return how many letters of *line* fit, at least one."""
     used = 0
     for number, letter in enumerate(line):

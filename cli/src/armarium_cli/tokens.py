@@ -117,10 +117,10 @@ def folders(
 
 
 def _find_token(session: Session, identity: str) -> dict[str, Any]:
-    known = [row for row in session.every("/api/tokens")["items"] if row["id"] == id_of(identity)]
-    if not known:
+    matches = [row for row in session.every("/api/tokens")["items"] if row["id"] == id_of(identity)]
+    if not matches:
         raise Refused(f"There is no token {identity}; armarium token list shows those there are.")
-    first: dict[str, Any] = known[0]
+    first: dict[str, Any] = matches[0]
     return first
 
 
@@ -128,8 +128,8 @@ def _budget(
     calls: int | None, writes: int | None, pages: int | None, minutes: float | None, dollars: float | None
 ) -> dict[str, Any] | None:
     """Return the limits that were named; None where none was."""
-    named = {"calls": calls, "writes": writes, "pages": pages, "minutes": minutes, "cost_usd": dollars}
-    return {kind: limit for kind, limit in named.items() if limit is not None} or None
+    limits = {"calls": calls, "writes": writes, "pages": pages, "minutes": minutes, "cost_usd": dollars}
+    return {kind: limit for kind, limit in limits.items() if limit is not None} or None
 
 
 def _full_paths(folders: list[Path] | None) -> list[str]:

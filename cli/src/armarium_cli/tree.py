@@ -103,8 +103,8 @@ class Tree:
         if not self._named:
             return None
         with _offers().quietly():
-            named: Finder | None = _build_commands(self._named).names
-        return named
+            finder: Finder | None = _build_commands(self._named).names
+        return finder
 
     def _by_name(self) -> dict[str, CommandEntry]:
         if self._brought is None:
@@ -194,7 +194,7 @@ class Tree:
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def _write(self, brought: dict[str, CommandEntry]) -> None:
+    def _write(self, entries: dict[str, CommandEntry]) -> None:
         """Write the note to the engine's state folder; before that exists, nothing is written."""
         sources = code_in_place()
         note = {
@@ -202,7 +202,7 @@ class Tree:
             "sources": sources,
             "missing": self._missing,
             "named": self._named,
-            "commands": [asdict(entry) for entry in brought.values()],
+            "commands": [asdict(entry) for entry in entries.values()],
         }
         place = _note()
         fresh = place.with_name(f".{NOTE}.{os.getpid()}")

@@ -69,11 +69,11 @@ def find_named(
         return matches[0]
     if not matches:
         raise Refused(f"There is no {noun} called {text!r}; {see} lists them.")
-    some = ", ".join(str(item[keys[0]]) for item in matches[:_NAMED]) + (
+    first_matches = ", ".join(str(item[keys[0]]) for item in matches[:_NAMED]) + (
         " …" if len(matches) > _NAMED else ""
     )
     raise Refused(
-        f"{len(matches)} of them are called {text!r}: {some}. Name the {noun} that you mean by its id."
+        f"{len(matches)} of them are called {text!r}: {first_matches}. Name the {noun} that you mean by its id."
     )
 
 
@@ -88,10 +88,10 @@ def find_begun(items: Iterable[Mapping[str, Any]], key: str, text: str, noun: st
 
 def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any], str]) -> None:
     """Print a line for each thing that a job names; jobs name a limited number and count the rest."""
-    named = outcome.get(key) or []
-    for item in named:
+    ids = outcome.get(key) or []
+    for item in ids:
         typer.echo(f"  {what}: {legible(words(item))}")
-    more = int(outcome.get(f"{key}_count", len(named))) - len(named)
+    more = int(outcome.get(f"{key}_count", len(ids))) - len(ids)
     if more > 0:
         typer.echo(f"  {what}: {more} more; armarium jobs log {outcome.get('job_id', 'JOB')} names them all.")
 
@@ -111,9 +111,9 @@ def place_for(place: Path, *, overwrite: bool) -> Path:
     if place.is_dir():
         raise Refused(f"{place} is a folder; give the name of a file.")
     if place.exists() and not place.is_file():
-        raise Refused(f"{place} is no ordinary file; give the name of a file.")
+        raise Refused(f"{place} is not an ordinary file; give the name of a file.")
     if (place.exists() or place.is_symlink()) and not overwrite:
-        raise Refused(f"{place} is there already; pass --overwrite to write over it.")
+        raise Refused(f"{place} already exists; pass --overwrite to overwrite it.")
     return place
 
 

@@ -270,8 +270,8 @@ class Engine:
             self._seen[path] = moment
         with self.state.read() as conn:
             raw = raw_of(conn)
-            known = raw.execute("SELECT 1 FROM library_known WHERE path = ?", (path,)).fetchone()
-        if known is None:
+            known_row = raw.execute("SELECT 1 FROM library_known WHERE path = ?", (path,)).fetchone()
+        if known_row is None:
             self.run(None, "library.open", {"path": path}, ENGINE_ITSELF)
             return
         self.libraries.show(library)

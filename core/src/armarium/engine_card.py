@@ -78,8 +78,8 @@ def read_card(state_dir: Path) -> Reachable | None:
     """
     try:
         values = json.loads((state_dir / CARD).read_text(encoding="utf-8"))
-        known = {part.name for part in fields(Reachable)}
-        return Reachable(**{key: value for key, value in values.items() if key in known})
+        field_names = {part.name for part in fields(Reachable)}
+        return Reachable(**{key: value for key, value in values.items() if key in field_names})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
 

@@ -115,7 +115,7 @@ class EngineLifetime:
         if self.asked_to_go:
             why = "It was asked to stop, and " + (
                 "finishes the items in progress."
-                if any(q["in_hand"] for q in self.queues())
+                if any(queue["in_hand"] for queue in self.queues())
                 else "does so now."
             )
         elif self.rest_seconds is None:
@@ -156,9 +156,9 @@ class EngineLifetime:
 def _in_words(queue: MutableMapping[str, Any]) -> str:
     if not queue["goes_on"]:
         return ""
-    where = f" ({queue['path'].rpartition('/')[2]})" if queue["path"] else ""
+    of_project = f" ({queue['path'].rpartition('/')[2]})" if queue["path"] else ""
     if queue["in_hand"]:
         more = len(queue["in_hand"]) - 1
-        return f"{queue['in_hand'][0]}{f' and {more} more' if more else ''}{where}"
+        return f"{queue['in_hand'][0]}{f' and {more} more' if more else ''}{of_project}"
     waiting = queue["waiting"]
-    return f"{waiting} {'job waits' if waiting == 1 else 'jobs wait'}{where}"
+    return f"{waiting} {'job waits' if waiting == 1 else 'jobs wait'}{of_project}"

@@ -52,8 +52,8 @@ class Refusal(Generic[E]):
 
     def __init__(self, kind: type[E], code: str | None, sentence: str, fields: Mapping[str, str]) -> None:
         self.kind, self.code, self.sentence, self._fields = kind, code, sentence, fields
-        named = [name for _, name, _, _ in Formatter().parse(sentence) if name is not None]
-        self.told = tuple(dict.fromkeys([*named, *fields.values()]))
+        field_names = [name for _, name, _, _ in Formatter().parse(sentence) if name is not None]
+        self.told = tuple(dict.fromkeys([*field_names, *fields.values()]))
         frame = sys._getframe(1)
         while frame.f_code.co_filename == __file__ and frame.f_back is not None:
             frame = frame.f_back
@@ -61,23 +61,23 @@ class Refusal(Generic[E]):
         """Where it is declared: file and line."""
 
     def __call__(self, *given: object, **named: object) -> E:
-        things = {**dict(zip(self.told, given, strict=False)), **named}
-        if len(given) + len(named) != len(self.told) or len(things) != len(self.told):
+        values = {**dict(zip(self.told, given, strict=False)), **named}
+        if len(given) + len(named) != len(self.told) or len(values) != len(self.told):
             raise TypeError(f"the refusal {self.code} is told {', '.join(self.told) or 'nothing'}")
         # What can be gone through only once is kept; of a mapping the sentence names the keys.
-        things = {
-            name: list(thing) if isinstance(thing, Iterator) else thing for name, thing in things.items()
+        values = {
+            name: list(value) if isinstance(value, Iterator) else value for name, value in values.items()
         }
         words = {
-            name: ", ".join(map(str, thing)) or "none" if _is_list(thing) else thing
-            for name, thing in things.items()
+            name: ", ".join(map(str, value)) or "none" if _is_list(value) else value
+            for name, value in values.items()
         }
-        fields = {name: things[thing] for name, thing in self._fields.items()}
+        fields = {name: values[argument] for name, argument in self._fields.items()}
         return self.kind(self.sentence.format(**words), code=self.code, **fields)
 
 
-def _is_list(thing: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(thing, Iterable) and not isinstance(thing, str)
+def _is_list(value: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(value, Iterable) and not isinstance(value, str)
 
 
 class BadRequest(ServiceError):
@@ -186,10 +186,10 @@ class Unavailable(ServiceError):
 def place_of(error: BaseException) -> str:
     """Return an exception's type and where it was raised; never its message, which may quote a source or a secret."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
-    where = " < ".join(
+    chain = " < ".join(
         f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in reversed(frames)
     )
-    return f"{type(error).__name__} at {where or 'unknown'}"
+    return f"{type(error).__name__} at {chain or 'unknown'}"
 
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -237,7 +237,7 @@ def left_out(plugin: str, why: str) -> Conflict:
 
 moved_away = Conflict.saying(
     "library_moved",
-    "{package} is not where it was opened any more: it was moved, renamed or removed meanwhile. Open it where it is "
+    "{package} is not where it was opened any more: it was moved, renamed or removed in the meantime. Open it where it is "
     "now.",
 )
 

@@ -60,8 +60,8 @@ class PictureFont:
         self.size = size
         self._factor = max(1, math.ceil(_FINE / size))
         self._fine = size * self._factor
-        named = () if path is None else (str(path),)
-        self._paths = (*named, str(_our_fonts() / f"Roboto-{style}.ttf"))
+        paths = () if path is None else (str(path),)
+        self._paths = (*paths, str(_our_fonts() / f"Roboto-{style}.ttf"))
         _open(self._paths[0], self._fine)
 
     def width(self, text: str) -> float:

@@ -47,7 +47,7 @@ def timestamp(moment: datetime) -> str:
 def parse_timestamp(text: str) -> datetime:
     """Return the time that a stored timestamp (or any RFC 3339 text) names; ValueError when it names none."""
     if "\0" in text:  # a NUL, at which the standard library would stop reading
-        raise ValueError(f"{text!r} is no timestamp")
+        raise ValueError(f"{text!r} is not a timestamp")
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -62,6 +62,6 @@ def time_span(text: str) -> tuple[str, str]:
         days = 1 if day else monthrange(begins.year, begins.month)[1] if month else 365 + isleap(begins.year)
         return timestamp(begins), timestamp(begins + timedelta(days=days, milliseconds=-1))
     if "T" not in text and " " not in text:
-        raise ValueError(f"{text!r} is no timestamp")
+        raise ValueError(f"{text!r} is not a timestamp")
     begins = parse_timestamp(text)
     return timestamp(begins), timestamp(begins + timedelta(milliseconds=0 if "." in text else 999))

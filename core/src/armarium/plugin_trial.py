@@ -100,7 +100,9 @@ class Trial:
             [refusal.name, refusal.why] for refusal in everything.refused if refusal.distribution in names
         ]
         self._look_at_others(everything, tried)
-        candidates = [p.name for p in everything.loaded if everything.distributions.get(p.name) in names]
+        candidates = [
+            plugin.name for plugin in everything.loaded if everything.distributions.get(plugin.name) in names
+        ]
         passed = {name for name in self.homes if name not in candidates}
         for name in candidates:
             key, unit = self.homes[name]
@@ -223,7 +225,7 @@ async def _run_engine(
 
 def _look_over(engine: Engine, older: Path, new: Path, name: str) -> Iterator[str]:
     (plugin,) = (plugin for plugin in engine.plugins.loaded if plugin.name == name)
-    yield from _writable(engine.state, engine.engine_schema)
+    yield from _prepare_inserts(engine.state, engine.engine_schema)
     try:
         engine.run(None, "library.create", {"path": str(new)}, LOCAL_OWNER)
         engine.libraries.release(new)
@@ -238,12 +240,12 @@ def _look_over(engine: Engine, older: Path, new: Path, name: str) -> Iterator[st
             continue
         if library.db.refusal is not None:
             yield f"No project accepts a write with it: {library.db.refusal}"
-        yield from _writable(library.db, library.schema)
+        yield from _prepare_inserts(library.db, library.schema)
         yield from _counts(plugin, library)
     yield from _describe_plugin(plugin)
 
 
-def _writable(db: Any, schema: Schema) -> Iterator[str]:
+def _prepare_inserts(db: Any, schema: Schema) -> Iterator[str]:
     """Prepare an insert into each table: whatever its triggers, checks and keys name must exist."""
     for used, user, column in schema.uses:
         if column not in user.columns:
@@ -267,7 +269,9 @@ def _statements(table: Table) -> Iterator[str]:
         "?", "NULL"
     )
     moving = [
-        quote_name(c.name) for c in table.columns if c.name not in key_columns(table) and c.computed is None
+        quote_name(column.name)
+        for column in table.columns
+        if column.name not in key_columns(table) and column.computed is None
     ]
     for column in moving:
         yield f"UPDATE {name} SET {column} = {column}"

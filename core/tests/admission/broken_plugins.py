@@ -118,7 +118,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     _module("no-plugin", "did not return a Plugin", "@hookimpl\ndef armarium_plugin():\n    return 'me'"),
     _module(
         "misspelt-hook",
-        "armarium_lifespam, which is no hook",
+        "armarium_lifespam, which is not a hook",
         _good("misspelt_hook") + "@hookimpl\ndef armarium_lifespam(engine): ...",
     ),
     _module(
@@ -128,7 +128,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     ),
     _module(
         "misspelt-point",
-        "armarium_search_kind, which is no hook of this engine; armarium_search_kinds is one",
+        "armarium_search_kind, which is not a hook of this engine; armarium_search_kinds is one",
         _good("misspelt_point") + "@hookimpl\ndef armarium_search_kind(): return ()",
     ),
     _module(
@@ -139,7 +139,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     _plugin("other-contract", "plugin contract 99", "engine_api=99"),
     _plugin("nameless", "is not allowed: use lower-case", "name='My Plugin!'", called="My Plugin!"),
     _plugin("thief", "prefix document belongs to the plugin documents", "prefixes=('document',)"),
-    _plugin("named-documents", "is loaded already", "name='documents'", called="documents"),
+    _plugin("named-documents", "is already loaded", "name='documents'", called="documents"),
     _plugin("unprefixed", "does not begin with one of its prefixes", "actions=(an_action('elsewhere.do'),)"),
     _plugin("no-actions", "actions hold a value of type function", "actions=(lambda: None,)"),
     _plugin("number-of-actions", "actions are a value of type int", "actions=3"),
@@ -165,7 +165,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     _plugin("wrong-role", "asks for the role 'admin'", "actions=(an_action(NAME + '.do', role='admin'),)"),
     _plugin("wrong-result", "name a model of pydantic", "actions=(an_action(NAME + '.do', result=list),)"),
     _plugin("shouting", "not named family.verb", "actions=(an_action('SHOUTING'),)"),
-    _plugin("same-action", "exists already", "actions=(an_action(NAME + '.do'), an_action(NAME + '.do'))"),
+    _plugin("same-action", "already exists", "actions=(an_action(NAME + '.do'), an_action(NAME + '.do'))"),
     _plugin(
         "no-schema",
         "cannot be described as a JSON Schema",
@@ -206,7 +206,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     ),
     _tables(
         "pointing-nowhere",
-        "is no column of its tables",
+        "is not a column of its tables",
         f'{_ID}, Column("up", Text, ForeignKey("nowhere.id"))',
     ),
     _tables(

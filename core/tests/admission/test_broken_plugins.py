@@ -74,15 +74,15 @@ def test_a_broken_plugin_is_refused_by_name_with_its_reason(
     many_plugins: ManyPlugins, broken: BrokenPlugin
 ) -> None:
     name = broken.called or (broken.plugin if not broken.entries else broken.name)
-    said = [
+    reasons = [
         one["why"]
         for one in (*many_plugins.found["refused"], *many_plugins.found["refused_drivers"])
         if one["name"] == name and one["distribution"] == f"broken-{broken.name}"
     ]
     if broken.words is None:
-        assert said == []
+        assert reasons == []
     else:
-        assert any(broken.words in why for why in said), said or many_plugins.found["refused"]
+        assert any(broken.words in why for why in reasons), reasons or many_plugins.found["refused"]
 
 
 def test_all_our_plugins_and_a_valid_third_party_one_are_loaded_beside_broken_ones(
@@ -170,12 +170,12 @@ def test_every_command_works_with_crashing_plugins_installed_as_wheels(tmp_path:
     assert {item["name"] for item in found["items"]} >= OURS | {"loud"}
     for broken in (*DEADLY, *wheels, *others):
         if broken.words is not None:
-            said = [
+            reasons = [
                 one["why"]
                 for one in (*found["refused"], *found["refused_drivers"])
                 if one["distribution"] == f"broken-{broken.name}"
             ]
-            assert any(broken.words in why for why in said), (broken.name, said)
+            assert any(broken.words in why for why in reasons), (broken.name, reasons)
 
     for words in (
         ("create", "Newer"),

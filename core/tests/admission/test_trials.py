@@ -77,8 +77,8 @@ def test_an_error_of_a_plugin_is_answered_with_its_name_and_place(make_engine: A
         assert (failed.status_code, failed.json()["code"]) == (500, "internal_error")
         assert "inside the plugin sound (KeyError in broken_sound.py, line 9)" in failed.json()["detail"]
         assert "log" not in failed.json()["detail"]
-        left = client.get("/api/broken-sound/leave")
-        assert "inside the plugin sound (SystemExit in broken_sound.py, line 13)" in left.json()["detail"]
+        answer = client.get("/api/broken-sound/leave")
+        assert "inside the plugin sound (SystemExit in broken_sound.py, line 13)" in answer.json()["detail"]
         assert client.get("/api/health").status_code == 200
 
 
@@ -134,8 +134,8 @@ def test_what_passed_is_not_tried_again_until_a_file_changes(no_process: Any, tm
             ("bad", "armarium.plugins:it"): "It is bad."
         }
         first.save()
-        again = Trials(file)
-        assert again.find_failures(list_offers(tmp_path / "site", "one", "bad")) == {
+        second_trials = Trials(file)
+        assert second_trials.find_failures(list_offers(tmp_path / "site", "one", "bad")) == {
             ("bad", "armarium.plugins:it"): "It is bad."
         }
         assert no_process == [["one", "bad"]]
@@ -167,20 +167,20 @@ def test_an_unreadable_file_of_verdicts_makes_all_trials_run_again(
 ) -> None:
     file = tmp_path / "verdicts.json"
     file.write_text(kept, encoding="utf-8")
-    found = Trials(file)
-    assert found.find_failures(list_offers(tmp_path / "site", "one")) == {}
+    trials = Trials(file)
+    assert trials.find_failures(list_offers(tmp_path / "site", "one")) == {}
     assert no_process == [["one"]]
-    found.save()
+    trials.save()
     assert list(json.loads(file.read_text(encoding="utf-8"))["verdicts"]) == ["one"]
 
 
 def test_two_engines_that_write_their_verdicts_keep_both(no_process: Any, tmp_path: Path) -> None:
     file = tmp_path / "verdicts.json"
-    one, two = Trials(file), Trials(file)
-    one.find_failures(list_offers(tmp_path / "site", "one"))
-    two.find_failures(list_offers(tmp_path / "site", "two"))
-    one.save()
-    two.save()
+    trials, second_trials = Trials(file), Trials(file)
+    trials.find_failures(list_offers(tmp_path / "site", "one"))
+    second_trials.find_failures(list_offers(tmp_path / "site", "two"))
+    trials.save()
+    second_trials.save()
     assert set(json.loads(file.read_text(encoding="utf-8"))["verdicts"]) == {"one", "two"}
     assert [path.name for path in tmp_path.glob(".plugin*")] == []
 
@@ -188,9 +188,9 @@ def test_two_engines_that_write_their_verdicts_keep_both(no_process: Any, tmp_pa
 def test_a_folder_that_takes_no_file_is_no_reason_to_stop(no_process: Any, tmp_path: Path) -> None:
     (tmp_path / "verdicts.json").mkdir()
     for file in (tmp_path / "verdicts.json", tmp_path / "nowhere" / "verdicts.json"):
-        found = Trials(file)
-        assert found.find_failures(list_offers(tmp_path / "site", "one")) == {}
-        found.save()
+        trials = Trials(file)
+        assert trials.find_failures(list_offers(tmp_path / "site", "one")) == {}
+        trials.save()
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("site", "verdicts.json")] == []
 
 

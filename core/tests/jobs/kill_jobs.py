@@ -104,10 +104,10 @@ def finish(folder: Path) -> dict[str, Any]:
         with library.db.read() as conn:
             raw = raw_of(conn)
             failed = [
-                r[0]
-                for r in raw.execute("SELECT id FROM job WHERE state = 'failed' AND kind <> 'chore-tree'")
+                row[0]
+                for row in raw.execute("SELECT id FROM job WHERE state = 'failed' AND kind <> 'chore-tree'")
             ]
-            words = {r[0] for r in raw.execute("SELECT reason_code FROM job WHERE state = 'failed'")}
+            words = {row[0] for row in raw.execute("SELECT reason_code FROM job WHERE state = 'failed'")}
         if not failed or time.monotonic() - began > 60:
             break
         assert words <= {"interrupted", "children"}, words
@@ -132,7 +132,7 @@ def finish(folder: Path) -> dict[str, Any]:
 def _failed_trees(library: Any) -> list[str]:
     with library.db.read() as conn:
         raw = raw_of(conn)
-        return [r[0] for r in raw.execute("SELECT id FROM job WHERE state = 'failed'")]
+        return [row[0] for row in raw.execute("SELECT id FROM job WHERE state = 'failed'")]
 
 
 TEN_YEARS = 10 * 365 * 86_400

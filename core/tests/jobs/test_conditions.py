@@ -44,27 +44,29 @@ def test_a_missing_sensor_delays_nothing() -> None:
     ("free", "tight", "low"), [(0.5, False, False), (0.19, True, False), (0.04, True, True)]
 )
 def test_memory(free: float, tight: bool, low: bool) -> None:
-    now = conditions_with(memory_free=free)
-    assert (now.memory, now.memory_low) == (tight, low)
-    assert hindrance(now, heavy_running=0, mode="started", watched=True) == ("memory" if low else None)
-    assert hindrance(now, heavy_running=1, mode="started", watched=True) == ("memory" if tight else None)
+    conditions = conditions_with(memory_free=free)
+    assert (conditions.memory, conditions.memory_low) == (tight, low)
+    assert hindrance(conditions, heavy_running=0, mode="started", watched=True) == ("memory" if low else None)
+    assert hindrance(conditions, heavy_running=1, mode="started", watched=True) == (
+        "memory" if tight else None
+    )
 
 
 @pytest.mark.parametrize(("below", "hot"), [(20.0, False), (0.0, True), (-3.0, True)])
 def test_heat_holds_whatever_the_mode(below: float, hot: bool) -> None:
-    now = conditions_with(degrees_below_limit=below)
-    assert now.heat is hot
-    assert hindrance(now, heavy_running=0, mode="started", watched=True) == ("heat" if hot else None)
+    conditions = conditions_with(degrees_below_limit=below)
+    assert conditions.heat is hot
+    assert hindrance(conditions, heavy_running=0, mode="started", watched=True) == ("heat" if hot else None)
 
 
 @pytest.mark.parametrize(
     ("told", "code"), [({"on_battery": True}, "battery"), ({"seconds_since_input": 29.0}, "in-use")]
 )
 def test_battery_and_a_person_hold_unless_started_or_watched(told: dict[str, Any], code: str) -> None:
-    now = conditions_with(**told)
-    assert hindrance(now, heavy_running=0, mode="automatic", watched=False) == code
-    assert hindrance(now, heavy_running=0, mode="started", watched=False) is None
-    assert hindrance(now, heavy_running=0, mode="automatic", watched=True) is None
+    conditions = conditions_with(**told)
+    assert hindrance(conditions, heavy_running=0, mode="automatic", watched=False) == code
+    assert hindrance(conditions, heavy_running=0, mode="started", watched=False) is None
+    assert hindrance(conditions, heavy_running=0, mode="automatic", watched=True) is None
     assert code in WORDS
 
 

@@ -21,7 +21,7 @@ needs_compiler = pytest.mark.skipif(
 def kill_and_check(
     folder: Path, seed: int, systematic: int, at_random: int, timeout: float, mutant: str = "", **env: str
 ) -> dict[str, object]:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(SCRIPT), str(folder), str(seed), str(systematic), str(at_random), mutant],
         capture_output=True,
         text=True,
@@ -29,8 +29,8 @@ def kill_and_check(
         check=False,
         env={**os.environ, **env},
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, process.stderr[-3000:]
+    answer: dict[str, object] = json.loads(process.stdout.splitlines()[-1])
     return answer
 
 

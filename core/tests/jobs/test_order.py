@@ -243,11 +243,11 @@ def test_a_long_job_delays_no_job_behind_it(recorded_jobs: Any, order: Order) ->
 def test_kinds_are_checked_when_registered() -> None:
     kinds = KindRegistry()
     kinds.add(JobKind("one", "cpu", "One", lambda job: None))
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(ValueError, match="already exists"):
         kinds.add(JobKind("one", "cpu", "One", lambda job: None))
     with pytest.raises(ValueError, match="asks for the lane fast; lanes are local-model, cpu"):
         kinds.add(JobKind("two", "fast", "Two", lambda job: None))
-    with pytest.raises(ValueError, match="exists already"):
+    with pytest.raises(ValueError, match="already exists"):
         kinds.add(kinds.require("one"))
 
 

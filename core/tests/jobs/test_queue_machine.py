@@ -261,10 +261,10 @@ class QueueMachine(RuleBasedStateMachine):
             children = [rows[one] for one, parent in self.parent.items() if parent == job_id]
             if not children:
                 assert row["state"] == self.state[job_id], job_id
-            assert row["open_children"] == sum(c["state"] in ("waiting", "running") for c in children)
-            assert row["failed_children"] == sum(c["state"] == "failed" for c in children)
-            assert row["total"] == row["own_total"] + sum(c["total"] for c in children)
-            assert row["done"] == row["own_done"] + sum(c["done"] for c in children)
+            assert row["open_children"] == sum(child["state"] in ("waiting", "running") for child in children)
+            assert row["failed_children"] == sum(child["state"] == "failed" for child in children)
+            assert row["total"] == row["own_total"] + sum(child["total"] for child in children)
+            assert row["done"] == row["own_done"] + sum(child["done"] for child in children)
             assert 0 <= row["own_done"] <= row["own_total"]
             assert (row["finished_at"] is not None) == (row["state"] in FINISHED)
             if row["state"] == "running" and row["body_done"]:
@@ -278,10 +278,10 @@ class QueueMachine(RuleBasedStateMachine):
     def what_may_start_is_what_the_model_says(self) -> None:
         with self.library.db.read() as conn:
             raw = raw_of(conn)
-            found = {claim.id for claim in select(raw, lane_question(self.kind, "cpu"), limit=10_000)}
+            ids = {claim.id for claim in select(raw, lane_question(self.kind, "cpu"), limit=10_000)}
             view = QueueView(self.engine.jobs, self.library, conn)
             shown = {one: view.state(row) for one in self.parent if (row := view.row(one)) is not None}
-        assert found == set(self.may_start())
+        assert ids == set(self.may_start())
         for job_id, state in shown.items():
             if state == "paused":
                 assert any(above in self.held for above in self.line(job_id))

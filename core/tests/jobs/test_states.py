@@ -48,8 +48,8 @@ class TestWaiting:
         chores.act("job.pause", job_id=job_id, paused=True)
         place = chores.library.path
         chores.engine.close()
-        again = make_engine(plugins=[chores_plugin(gate)], state="state-0")
-        chores.engine, chores.library = again, again.libraries.get(place)
+        second_engine = make_engine(plugins=[chores_plugin(gate)], state="state-0")
+        chores.engine, chores.library = second_engine, second_engine.libraries.get(place)
         chores.work()
         assert read_shown(chores, job_id)["state"] == "paused"
         assert chores.act("job.pause", job_id=job_id, paused=False)["state"] == "waiting"
@@ -185,7 +185,7 @@ class TestFailed:
         with pytest.raises(Conflict, match="waiting already") as refusal:
             chores.act("job.retry", job_id=failed)
         assert refusal.value.code == "already_waiting"
-        with pytest.raises(Conflict, match="waits already"):
+        with pytest.raises(Conflict, match="already waiting"):
             chores.act("job.retry", job_id=waiting)
 
     def test_the_same_work_under_two_parents_is_retried_for_each(self, chores: Any) -> None:
@@ -285,10 +285,10 @@ class TestMode:
     ) -> None:
         audit_id = chores.act("background.pause", None, paused=True)["audit_id"]
         chores.engine.close()
-        again = make_engine(plugins=[chores_plugin(gate)], state="state-0", jobs=True)
-        assert again.jobs.mode == "paused"
-        again.undo(None, [audit_id], LOCAL_OWNER)
-        assert again.jobs.mode == "automatic"
+        second_engine = make_engine(plugins=[chores_plugin(gate)], state="state-0", jobs=True)
+        assert second_engine.jobs.mode == "paused"
+        second_engine.undo(None, [audit_id], LOCAL_OWNER)
+        assert second_engine.jobs.mode == "automatic"
 
     def test_mode_started_runs_in_use_and_on_battery_but_not_when_hot(self, chores: Any) -> None:
         chores.machine.battery, chores.machine.idle = True, 1.0

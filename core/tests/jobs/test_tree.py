@@ -24,7 +24,9 @@ def test_a_parent_is_done_when_its_children_are_and_counts_their_pages(chores: A
     chores.work()
     node = tree(chores, job_id)
     assert (node["state"], node["done"], node["total"]) == ("done", 6, 6)
-    assert [(c["state"], c["done"], c["total"]) for c in node["children"]] == [("done", 2, 2)] * 3
+    assert [(child["state"], child["done"], child["total"]) for child in node["children"]] == [
+        ("done", 2, 2)
+    ] * 3
     assert len(chores.notes()) == 6
 
 
@@ -158,7 +160,7 @@ def test_what_cannot_be_put_in_the_queue_is_refused(chores: Any) -> None:
     with pytest.raises(NotFound, match="No job has the id"):
         chores.put("chore-nothing", after_id="0" * 32)
     chores.put("chore-nothing", job_id="a-run")
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         chores.put("chore-nothing", job_id="a-run")
     with chores.library.db.write() as conn, pytest.raises(NotFound, match="removed while it ran"):
         move_on(raw_of(conn), "0" * 32, done=1)

@@ -226,6 +226,6 @@ def test_a_query_may_take_a_body_and_is_given_project_and_engine(make_engine: An
     assert reply.json == {"names": ["A1", "C1"]}
     assert ask("POST", "/api/shelves/beginning", json={"endings": []}, library=at).status == 422
     assert ask("POST", "/api/shelves/beginning", json={"beginnings": []}).code == "library_required"
-    stated = ask.app.openapi()["paths"]["/api/shelves/beginning"]["post"]
-    assert "requestBody" in stated
-    assert stated["tags"] == ["shelves"]
+    operation = ask.app.openapi()["paths"]["/api/shelves/beginning"]["post"]
+    assert "requestBody" in operation
+    assert operation["tags"] == ["shelves"]

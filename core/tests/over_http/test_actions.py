@@ -33,7 +33,7 @@ def rename(ask: AppClient, project: Library) -> Callable[[str], str]:
 
 
 def test_every_action_is_described(ask: AppClient) -> None:
-    found = {entry["name"]: entry for entry in ask("GET", "/api/actions/registry").json["items"]}
+    items_by_name = {entry["name"]: entry for entry in ask("GET", "/api/actions/registry").json["items"]}
     for name in (
         "library.create",
         "library.release",
@@ -42,7 +42,7 @@ def test_every_action_is_described(ask: AppClient) -> None:
         "pair.code",
         "pair.device",
     ):
-        assert name in found
+        assert name in items_by_name
     for name in (
         "pair.rotate_secret",
         "token.create",
@@ -51,12 +51,12 @@ def test_every_action_is_described(ask: AppClient) -> None:
         "token.session",
         "compute.set",
     ):
-        assert name in found
-    assert found["compute.set"]["undoable"] is True
-    assert found["sandbox.grant"]["role"] == "owner"
-    assert "priority" in found["compute.set"]["params"]["properties"]
+        assert name in items_by_name
+    assert items_by_name["compute.set"]["undoable"] is True
+    assert items_by_name["sandbox.grant"]["role"] == "owner"
+    assert "priority" in items_by_name["compute.set"]["params"]["properties"]
     for name in ("pair.enroll", "token.create", "token.revoke", "library.release"):
-        assert found[name]["undoable"] is False
+        assert items_by_name[name]["undoable"] is False
 
 
 def test_the_descriptions_are_made_once(engine: Engine) -> None:
@@ -116,8 +116,8 @@ def test_the_log_is_paged_and_filtered(ask: AppClient, project: Library, rename:
     page = ask("GET", AUDIT, library=project.path, query="action=library.set&limit=3").json
     assert (page["count"], page["total"], page["limit"], page["offset"]) == (3, 4, 3, 0)
     assert [row["id"] for row in page["items"]] == others[::-1]
-    rest = ask("GET", AUDIT, library=project.path, query="action=library.set&limit=3&offset=3").json
-    (row,) = rest["items"]
+    answer = ask("GET", AUDIT, library=project.path, query="action=library.set&limit=3&offset=3").json
+    (row,) = answer["items"]
     assert row["id"] == first
     assert (row["client"], row["origin_window"], row["actor"]) == (
         "desk",
@@ -159,9 +159,9 @@ def test_the_engines_own_log_is_the_owners(
     assert [row["action_name"] for row in rows] == ["library.create"]
     assert ask("GET", AUDIT, token=device("editor"), query="scope=engine").json["code"] == "owner_only"
     assert ask("GET", AUDIT).json["code"] == "library_required"
-    one = ask("GET", f"{AUDIT}/{rows[0]['id']}", query="scope=engine").json
-    assert one["changes_total"] == 1
-    assert (one["changes"][0]["table"], one["changes"][0]["op"]) == ("library_known", "insert")
+    answer = ask("GET", f"{AUDIT}/{rows[0]['id']}", query="scope=engine").json
+    assert answer["changes_total"] == 1
+    assert (answer["changes"][0]["table"], answer["changes"][0]["op"]) == ("library_known", "insert")
 
 
 def test_one_step_lists_its_changes(ask: AppClient, project: Library, rename: Callable[..., str]) -> None:
@@ -202,9 +202,9 @@ def test_a_large_step_is_shown_in_pages(ask: AppClient, project: Library) -> Non
         "entity_types": ["guild"],
         "snapshot_interval_seconds": 5,
     }
-    done = ask("PATCH", "/api/library/settings", library=project.path, json=everything).json["audit_id"]
+    audit_id = ask("PATCH", "/api/library/settings", library=project.path, json=everything).json["audit_id"]
     pages = [
-        ask("GET", f"{AUDIT}/{done}", library=project.path, query=f"limit=3&offset={offset}").json
+        ask("GET", f"{AUDIT}/{audit_id}", library=project.path, query=f"limit=3&offset={offset}").json
         for offset in (0, 3)
     ]
     assert [len(page["changes"]) for page in pages] == [3, 1]

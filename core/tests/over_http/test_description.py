@@ -53,7 +53,7 @@ def test_every_route_has_a_summary_its_answer_and_its_refusals(whole: AppClient)
                 "$ref": "#/components/schemas/ErrorBody"
             }, where
         success = next(
-            (said for status, said in answers.items() if status.startswith("2")), answers.get("303", {})
+            (answer for status, answer in answers.items() if status.startswith("2")), answers.get("303", {})
         )
         json = success.get("content", {}).get("application/json")
         assert json is None or json.get("schema"), f"{where} does not say what it answers"
@@ -91,13 +91,18 @@ def test_the_switch_finds_the_most_literal_route_that_fits(whole: AppClient) -> 
     for path in paths:
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             scope = {"type": "http", "method": method, "path": path, "headers": []}
-            fitting = [r for r in routes if r.matches(dict(scope))[0] == Match.FULL]
+            fitting = [route for route in routes if route.matches(dict(scope))[0] == Match.FULL]
             # The most literal match; of two equal ones the first registered.
             plain = min(
                 fitting, key=lambda r: [(":path" in w, "{" in w) for w in r.path.split("/")], default=None
             )
             quick = next(
-                (r for r in switch.candidates(method, path) if r.matches(dict(scope))[0] == Match.FULL), None
+                (
+                    candidate
+                    for candidate in switch.candidates(method, path)
+                    if candidate.matches(dict(scope))[0] == Match.FULL
+                ),
+                None,
             )
             assert plain is quick, (method, path)
 

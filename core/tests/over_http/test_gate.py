@@ -235,11 +235,11 @@ def test_clients_are_counted_by_the_name_they_give_else_by_their_transport(ask: 
     ask("GET", "/api/clients", headers={"X-Service-Client": "x" * 200})
     ask("GET", "/api/clients", client=None)
     ask("GET", "/api/clients", token="wrong", headers={"X-Service-Client": "stranger"})
-    seen = {c["client"]: c for c in ask("GET", "/api/clients").json["clients"]}
-    assert set(seen) == {"desk", "x" * 80, "uds", "tcp"}
-    assert (seen["desk"]["requests"], seen["desk"]["transport"]) == (2, "tcp")
-    assert seen["uds"]["transport"] == "uds"
-    assert seen["desk"]["first_seen"] <= seen["desk"]["last_seen"]
+    clients_by_client = {client["client"]: client for client in ask("GET", "/api/clients").json["clients"]}
+    assert set(clients_by_client) == {"desk", "x" * 80, "uds", "tcp"}
+    assert (clients_by_client["desk"]["requests"], clients_by_client["desk"]["transport"]) == (2, "tcp")
+    assert clients_by_client["uds"]["transport"] == "uds"
+    assert clients_by_client["desk"]["first_seen"] <= clients_by_client["desk"]["last_seen"]
 
 
 def test_an_internal_error_is_reported_without_its_message(

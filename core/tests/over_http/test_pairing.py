@@ -32,36 +32,36 @@ def test_a_code_pairs_one_device_once(ask: AppClient) -> None:
     assert code_of(ask, paired.json["device_token"]) is None
     (row,) = ask("GET", "/api/tokens").json["items"]
     assert (row["id"], row["name"], row["role"]) == (paired.json["device_id"], "tablet", "viewer")
-    again = ask("POST", "/api/pair", token=None, json={"code": code})
-    assert (again.status, again.code) == (403, "wrong_code")
+    second_answer = ask("POST", "/api/pair", token=None, json={"code": code})
+    assert (second_answer.status, second_answer.code) == (403, "wrong_code")
 
 
 def test_a_code_is_good_for_ten_minutes(ask: AppClient, monkeypatch: pytest.MonkeyPatch) -> None:
     import armarium.auth.pairing as pairing
 
-    now = pairing.time.time
+    time = pairing.time.time
     code = ask("POST", "/api/pair/code").json["code"]
-    monkeypatch.setattr(pairing.time, "time", lambda: now() + 601)
+    monkeypatch.setattr(pairing.time, "time", lambda: time() + 601)
     assert ask("POST", "/api/pair", token=None, json={"code": code}).json["code"] == "wrong_code"
 
 
 def test_the_enrollment_secret_makes_owner_devices_and_outlives_none(ask: AppClient) -> None:
     secret = ask("GET", "/api/pair/enrollment").json["enrollment_secret"]
     assert code_of(ask, secret) == "invalid_token"
-    one = ask("POST", "/api/pair/enroll", token=None, json={"enrollment_secret": secret}).json
-    two = ask(
+    answer = ask("POST", "/api/pair/enroll", token=None, json={"enrollment_secret": secret}).json
+    second_answer = ask(
         "POST", "/api/pair/enroll", token=None, json={"enrollment_secret": secret, "device_name": "two"}
     ).json
-    assert one["device_token"] != two["device_token"]
-    rows = {row["id"]: row for row in ask("GET", "/api/tokens", token=one["device_token"]).json["items"]}
-    assert (rows[one["device_id"]]["name"], rows[one["device_id"]]["role"]) == ("device", "owner")
+    assert answer["device_token"] != second_answer["device_token"]
+    rows = {row["id"]: row for row in ask("GET", "/api/tokens", token=answer["device_token"]).json["items"]}
+    assert (rows[answer["device_id"]]["name"], rows[answer["device_id"]]["role"]) == ("device", "owner")
     assert ask("POST", "/api/pair/enrollment/rotate").json["rotated"] is True
     refused = ask("POST", "/api/pair/enroll", token=None, json={"enrollment_secret": secret})
     assert (refused.status, refused.code) == (403, "wrong_secret")
-    assert code_of(ask, one["device_token"]) is None
-    ask("DELETE", f"/api/tokens/{one['device_id']}")
-    assert code_of(ask, one["device_token"]) == "token_revoked"
-    assert code_of(ask, two["device_token"]) is None
+    assert code_of(ask, answer["device_token"]) is None
+    ask("DELETE", f"/api/tokens/{answer['device_id']}")
+    assert code_of(ask, answer["device_token"]) == "token_revoked"
+    assert code_of(ask, second_answer["device_token"]) is None
 
 
 def test_five_failures_a_minute_then_wait(ask: AppClient, core_engine: Engine) -> None:
@@ -77,8 +77,8 @@ def test_five_failures_a_minute_then_wait(ask: AppClient, core_engine: Engine) -
         assert (reply.status, reply.code) == (429, "rate_limited")
         assert 1 <= int(reply.headers["retry-after"]) <= 60
     assert ask("GET", "/api/registry", token="wrong").status == 429
-    other = ask("POST", "/api/pair", token=None, json={"code": code}, client=("127.0.0.9", 1))
-    assert other.status == 200
+    other_answer = ask("POST", "/api/pair", token=None, json={"code": code}, client=("127.0.0.9", 1))
+    assert other_answer.status == 200
 
 
 def test_wrong_tokens_count_and_a_right_one_is_never_held_up(ask: AppClient) -> None:
@@ -202,10 +202,10 @@ def test_a_code_for_a_browser_opens_one_session_with_all_that_its_maker_may(
     (row,) = ask("GET", "/api/tokens").json["items"]
     assert (row["id"], row["folders"]) == (answer["token_id"], None)
     place = {"path": str(tmp_path / "New.library")}
-    made = ask("POST", "/api/library", token=None, headers={**cookie, **OWN}, json=place)
-    assert made.status == 200, made.body
-    again = ask("POST", "/api/auth/session", token=None, json={"code": code})
-    assert (again.status, again.code) == (403, "wrong_code")
+    new_answer = ask("POST", "/api/library", token=None, headers={**cookie, **OWN}, json=place)
+    assert new_answer.status == 200, new_answer.body
+    second_answer = ask("POST", "/api/auth/session", token=None, json={"code": code})
+    assert (second_answer.status, second_answer.code) == (403, "wrong_code")
 
 
 def test_a_code_for_a_browser_pairs_no_device(ask: AppClient) -> None:
@@ -242,8 +242,8 @@ def test_signing_out_ends_the_session_and_no_other_token(ask: AppClient, device:
     out = ask("DELETE", "/api/auth/session", token=None, headers=cookie)
     assert (out.status, out.json["status"]) == (200, "ended")
     assert 'service_session="";' in out.headers["set-cookie"]
-    gone = ask("GET", "/api/auth/session", token=None, headers=cookie)
-    assert (gone.status, gone.code) == (401, "token_revoked")
+    answer = ask("GET", "/api/auth/session", token=None, headers=cookie)
+    assert (answer.status, answer.code) == (401, "token_revoked")
     viewer = device("viewer")
     assert ask("DELETE", "/api/auth/session", token=viewer).status == 200
     assert ask("GET", "/api/auth/session", token=viewer).json["role"] == "viewer"
@@ -269,5 +269,5 @@ def test_a_state_folder_from_before_codes_for_browsers_and_terms_of_agents_still
                 conn.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
         conn.exec_driver_sql("UPDATE schema_version SET version = 1 WHERE family = 'auth'")
     before.close()
-    now = AppClient(create_app(engine=make_engine(plugins=[], state="kept")))
-    assert cookie_of(now, token=None, json={"code": browser_code(now)})
+    client = AppClient(create_app(engine=make_engine(plugins=[], state="kept")))
+    assert cookie_of(client, token=None, json={"code": browser_code(client)})

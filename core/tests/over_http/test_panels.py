@@ -61,9 +61,9 @@ def sign_in(ask: AppClient) -> str:
 def test_a_panel_is_listed_and_its_frame_may_load_its_own_files_and_ask_the_engine_alone(
     ask: AppClient,
 ) -> None:
-    (found,) = ask("GET", "/api/panels").json["items"]
-    assert (found["plugin"], found["title"], found["place"]) == ("seer", "<b>Here</b>", "page")
-    frame = ask("GET", found["address"], token=None)
+    (item,) = ask("GET", "/api/panels").json["items"]
+    assert (item["plugin"], item["title"], item["place"]) == ("seer", "<b>Here</b>", "page")
+    frame = ask("GET", item["address"], token=None)
     assert b"&lt;b&gt;Here" in frame.body
     policy = dict(part.split(" ", 1) for part in frame.headers["content-security-policy"].split("; "))
     own = "http://127.0.0.1:8765"
@@ -82,8 +82,8 @@ def test_its_token_reaches_what_it_declared_in_this_project_alone(
     ask: AppClient, project: str, tmp_path: Path
 ) -> None:
     token = token_in(ask, project, sign_in(ask))
-    asked = {**FRAME, "Access-Control-Request-Method": "GET"}
-    before = ask("OPTIONS", "/api/library/settings", token=None, headers=asked)
+    headers = {**FRAME, "Access-Control-Request-Method": "GET"}
+    before = ask("OPTIONS", "/api/library/settings", token=None, headers=headers)
     assert (before.status, before.headers["access-control-allow-origin"]) == (204, "null")
     assert "authorization" in before.headers["access-control-allow-headers"]
     settings = ask("GET", "/api/library/settings", token=token, headers=FRAME, library=project)
@@ -102,9 +102,9 @@ def test_its_token_reaches_what_it_declared_in_this_project_alone(
         assert (refused.status, refused.code) == (403, "undeclared_route"), path
     unknown = ask("GET", "/api/activity/jobs/none", token=token, headers=FRAME, library=project)
     assert unknown.status == 404
-    other = str(tmp_path / "Q.library")
-    ask("POST", "/api/library", json={"path": other, "name": "Q"})
-    refused = ask("GET", "/api/library/settings", token=token, headers=FRAME, library=other)
+    other_path = str(tmp_path / "Q.library")
+    ask("POST", "/api/library", json={"path": other_path, "name": "Q"})
+    refused = ask("GET", "/api/library/settings", token=token, headers=FRAME, library=other_path)
     assert (refused.status, refused.code) == (403, "library_access_denied")
 
 

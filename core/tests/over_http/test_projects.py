@@ -84,12 +84,12 @@ def test_no_package_is_404_and_is_never_made(ask: AppClient, tmp_path: Path) -> 
 def test_a_held_or_newer_package_is_409(
     ask: AppClient, make_engine: Callable[..., Engine], core_engine: Engine, tmp_path: Path
 ) -> None:
-    other = make_engine(plugins=[])
+    other_engine = make_engine(plugins=[])
     place = tmp_path / "Held.library"
-    other.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    other_engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     reply = ask("GET", SETTINGS, library=place)
     assert (reply.status, reply.code) == (409, "library_locked")
-    other.close()
+    other_engine.close()
     card = json.loads((place / "library.json").read_text())
     (place / "library.json").write_text(json.dumps({**card, "format": 999}))
     reply = ask("GET", SETTINGS, library=place)
@@ -104,8 +104,8 @@ def test_a_project_is_made_opened_and_listed(ask: AppClient, tmp_path: Path) -> 
     assert answer.status == 200
     assert (answer.json["created"], answer.json["tables_initialized"]) == (True, True)
     assert answer.headers["x-service-audit-id"] == answer.json["audit_id"]
-    again = ask("POST", "/api/library", json={"path": str(place)})
-    assert (again.status, again.code) == (409, "already_exists")
+    second_answer = ask("POST", "/api/library", json={"path": str(place)})
+    assert (second_answer.status, second_answer.code) == (409, "already_exists")
     assert ask("POST", "/api/library/open", json={"path": str(tmp_path / "No.library")}).status == 404
     opened = ask("POST", "/api/library/open", json={"path": str(place)})
     assert (opened.json["is_open"], opened.json["name"]) == (True, "New")
@@ -130,8 +130,8 @@ def test_projects_are_resolved_by_path_then_by_name(ask: AppClient, tmp_path: Pa
     path = str(tmp_path / "a" / "Wills.library")
     assert ask("GET", "/api/registry/resolve", query=f"name={quote(path)}").json["path"] == path
     assert ask("GET", "/api/registry/resolve", query="name=WILLS").json["path"].endswith("c/Wills.library")
-    two = ask("GET", "/api/registry/resolve", query="name=LETTERS")
-    assert (two.status, len(two.json["paths"])) == (409, 2)
+    second_answer = ask("GET", "/api/registry/resolve", query="name=LETTERS")
+    assert (second_answer.status, len(second_answer.json["paths"])) == (409, 2)
     none = ask("GET", "/api/registry/resolve", query="name=nobody")
     assert none.status == 404
     assert {entry["name"] for entry in none.json["known"]} == {"Letters", "letters", "Wills"}
@@ -175,24 +175,24 @@ def test_a_released_project_opens_again_at_the_next_request(ask: AppClient, proj
 
 def test_unregistering_releases_and_leaves_the_package(ask: AppClient, project: Library) -> None:
     path = str(project.path)
-    gone = ask("DELETE", f"/api/registry/{path}")
-    assert gone.json == {"status": "unregistered", "path": path, "audit_id": gone.json["audit_id"]}
+    answer = ask("DELETE", f"/api/registry/{path}")
+    assert answer.json == {"status": "unregistered", "path": path, "audit_id": answer.json["audit_id"]}
     assert ask("GET", "/api/registry").json["count"] == 0
     assert project.path.is_dir()
     assert ask("DELETE", f"/api/registry/{path}").status == 404
-    undone = ask("POST", f"/api/actions/audit/{gone.json['audit_id']}/undo")
+    undone = ask("POST", f"/api/actions/audit/{answer.json['audit_id']}/undo")
     assert undone.status == 200
     assert ask("GET", "/api/registry").json["count"] == 1
 
 
 def test_settings_are_set_cleared_and_undone(ask: AppClient, project: Library) -> None:
-    done = ask("PATCH", SETTINGS, library=project.path, json={"reading_rule": "relaxed", "name": None})
-    assert (done.json["reading_rule"], done.json["name"]) == ("relaxed", None)
+    answer = ask("PATCH", SETTINGS, library=project.path, json={"reading_rule": "relaxed", "name": None})
+    assert (answer.json["reading_rule"], answer.json["name"]) == ("relaxed", None)
     assert ask("GET", SETTINGS, library=project.path).json["reading_rule"] == "relaxed"
     assert ask("PATCH", SETTINGS, library=project.path, json={"reading_rule": "loose"}).status == 422
     assert ask("PATCH", SETTINGS, library=project.path, json={"unknown": 1}).status == 422
     assert ask("PATCH", SETTINGS, library=project.path, json={}).status == 422
-    ask("POST", f"/api/actions/audit/{done.json['audit_id']}/undo", library=project.path)
+    ask("POST", f"/api/actions/audit/{answer.json['audit_id']}/undo", library=project.path)
     after = ask("GET", SETTINGS, library=project.path).json
     assert (after["reading_rule"], after["name"]) == ("strict", "Proben")
 
@@ -316,8 +316,8 @@ def test_health_and_plugins_say_what_the_engine_is(ask: AppClient, make_engine: 
     names = [plugin["name"] for plugin in ask("GET", "/api/plugins").json["items"]]
     assert {"library", "auth", "jobs"} <= set(names)
     clash = Plugin(name="auth", summary="a second one")
-    held = AppClient(create_app(engine=make_engine(plugins=[clash], local_only=True)))
-    assert held("GET", "/api/health").json["offline"] is True
-    (refused,) = held("GET", "/api/plugins").json["refused"]
+    client = AppClient(create_app(engine=make_engine(plugins=[clash], local_only=True)))
+    assert client("GET", "/api/health").json["offline"] is True
+    (refused,) = client("GET", "/api/plugins").json["refused"]
     assert refused["name"] == "auth"
     assert refused["why"]

@@ -64,9 +64,9 @@ def test_the_owners_own_token_works_on_this_machine_and_not_through_the_proxy(as
 
 def test_who_guesses_is_counted_by_the_address_that_the_proxy_adds(ask: AppClient) -> None:
     def guess(forwarded: str, host: str = PUBLIC) -> Any:
-        told = {"X-Forwarded-For": forwarded}
+        headers = {"X-Forwarded-For": forwarded}
         body = {"code": "AAAA-AAAA", "device_name": "x"}
-        return ask("POST", "/api/pair", token=None, host=host, headers=told, json=body).status
+        return ask("POST", "/api/pair", token=None, host=host, headers=headers, json=body).status
 
     # What a client writes before it says nothing.
     assert [guess(f"10.0.0.{n}, 203.0.113.7") for n in range(6)] == [403] * 5 + [429]

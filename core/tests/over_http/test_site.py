@@ -62,8 +62,10 @@ def test_a_file_named_by_its_content_is_kept_for_ever(ask: AppClient) -> None:
     assert (answer.status, answer.body) == (200, SCRIPT)
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
-    again = ask("GET", "/assets/main-3f2a.js", token=None, headers={"If-None-Match": answer.headers["etag"]})
-    assert (again.status, again.body) == (304, b"")
+    second_answer = ask(
+        "GET", "/assets/main-3f2a.js", token=None, headers={"If-None-Match": answer.headers["etag"]}
+    )
+    assert (second_answer.status, second_answer.body) == (304, b"")
 
 
 def test_a_packed_copy_is_sent_to_those_who_take_it(ask: AppClient) -> None:

@@ -136,17 +136,17 @@ def test_only_a_device_token_is_renewed(ask: AppClient) -> None:
 def test_a_revoked_token_is_refused_at_once_and_for_good(ask: AppClient, device: Callable[..., str]) -> None:
     token = device()
     (row,) = ask("GET", "/api/tokens").json["items"]
-    gone = ask("DELETE", f"/api/tokens/{row['id']}")
-    assert gone.json == {
+    answer = ask("DELETE", f"/api/tokens/{row['id']}")
+    assert answer.json == {
         "status": "deleted",
         "id": row["id"],
         "sessions_ended": 0,
-        "audit_id": gone.json["audit_id"],
+        "audit_id": answer.json["audit_id"],
     }
     assert code_of(ask, token) == "token_revoked"
     assert ask("POST", f"/api/tokens/{row['id']}/renew").json["code"] == "token_revoked"
     assert ask("DELETE", f"/api/tokens/{row['id']}").status == 200
-    undo = ask("POST", f"/api/actions/audit/{gone.json['audit_id']}/undo")
+    undo = ask("POST", f"/api/actions/audit/{answer.json['audit_id']}/undo")
     assert (undo.status, undo.json["reason"]) == (409, "not-undoable")
 
 
@@ -198,28 +198,31 @@ def test_a_machine_makes_no_tokens_even_for_the_owner(core_engine: Engine) -> No
 def test_a_bound_token_reaches_its_project_and_no_other(
     ask: AppClient, core_engine: Engine, project: Library, device: Callable[..., str], tmp_path: Path
 ) -> None:
-    other = tmp_path / "Other.library"
-    core_engine.run(None, "library.create", {"path": str(other)}, LOCAL_OWNER)
+    other_path = tmp_path / "Other.library"
+    core_engine.run(None, "library.create", {"path": str(other_path)}, LOCAL_OWNER)
     token = device("editor", [str(project.path)])
     (row,) = ask("GET", "/api/tokens").json["items"]
     assert row["libraries"] == [str(project.path)]
     assert ask("GET", "/api/library/settings", token=token, library=project.path).status == 200
-    for library in (other, tmp_path / "None.library"):
+    for library in (other_path, tmp_path / "None.library"):
         reply = ask("GET", "/api/library/settings", token=token, library=library)
         assert (reply.status, reply.code) == (403, "library_access_denied")
         assert (reply.json["required"], reply.json["role"]) == ("read", "editor")
-    write = ask("PATCH", "/api/library/settings", token=token, library=other, json={"name": "x"})
+    write = ask("PATCH", "/api/library/settings", token=token, library=other_path, json={"name": "x"})
     assert write.json["required"] == "write"
     for name in ("library.open", "library.release", "library.create"):
         reply = ask(
-            "POST", "/api/actions/invoke", token=token, json={"name": name, "params": {"path": str(other)}}
+            "POST",
+            "/api/actions/invoke",
+            token=token,
+            json={"name": name, "params": {"path": str(other_path)}},
         )
         assert reply.json["code"] == "library_access_denied", name
     assert [entry["path"] for entry in ask("GET", "/api/registry", token=token).json["libraries"]] == [
         str(project.path)
     ]
     assert ask("GET", "/api/registry/resolve", token=token, query="name=nobody").json["known"] == []
-    assert ask("GET", "/api/registry/resolve", token=token, query=f"name={other}").json["code"] == (
+    assert ask("GET", "/api/registry/resolve", token=token, query=f"name={other_path}").json["code"] == (
         "library_access_denied"
     )
 
@@ -277,10 +280,10 @@ def test_only_the_owner_undoes_steps_on_the_registry(
     ):
         reply = ask("POST", undo, token=token)
         assert (reply.status, reply.code) == (403, code)
-    gone = ask("DELETE", f"/api/registry/{tmp_path / 'New.library'}").json["audit_id"]
-    reply = ask("POST", f"/api/actions/audit/{gone}/undo", token=device("owner", [str(project.path)]))
+    audit_id = ask("DELETE", f"/api/registry/{tmp_path / 'New.library'}").json["audit_id"]
+    reply = ask("POST", f"/api/actions/audit/{audit_id}/undo", token=device("owner", [str(project.path)]))
     assert (reply.status, reply.code) == (403, "library_access_denied")
-    assert ask("POST", f"/api/actions/audit/{gone}/undo").status == 200
+    assert ask("POST", f"/api/actions/audit/{audit_id}/undo").status == 200
     assert ask("POST", undo).status == 200
 
 
@@ -417,10 +420,10 @@ def test_a_token_has_a_name_and_reaches_something(ask: AppClient) -> None:
 
 
 def test_tokens_come_in_pages(ask: AppClient) -> None:
-    made = [ask("POST", "/api/tokens", json={"name": f"agent {number}"}).json["id"] for number in range(5)]
+    ids = [ask("POST", "/api/tokens", json={"name": f"agent {number}"}).json["id"] for number in range(5)]
     whole = ask("GET", "/api/tokens").json
     assert (whole["count"], whole["total"], whole["limit"], whole["offset"]) == (5, 5, 100, 0)
-    assert {row["id"] for row in whole["items"]} == set(made)
+    assert {row["id"] for row in whole["items"]} == set(ids)
     pages = [ask("GET", "/api/tokens", query=f"limit=2&offset={offset}").json for offset in (0, 2, 4, 6)]
     assert [page["count"] for page in pages] == [2, 2, 1, 0]
     assert [row for page in pages for row in page["items"]] == whole["items"]
@@ -494,18 +497,18 @@ def test_what_an_agent_has_used_is_known_after_a_restart(
 ) -> None:
     first = make_engine(plugins=[], state="kept")
     asking = AppClient(create_app(engine=first))
-    made = asking("POST", "/api/tokens", json={"name": "reader", "budget": {"calls": 3}}).json
+    answer = asking("POST", "/api/tokens", json={"name": "reader", "budget": {"calls": 3}}).json
     for _ in range(3):
-        asking("GET", "/api/registry", token=made["token"])
+        asking("GET", "/api/registry", token=answer["token"])
     first.close()
-    again = AppClient(create_app(engine=make_engine(plugins=[], state="kept")))
-    assert again("GET", "/api/registry", token=made["token"]).code == "budget_used_up"
+    second_client = AppClient(create_app(engine=make_engine(plugins=[], state="kept")))
+    assert second_client("GET", "/api/registry", token=answer["token"]).code == "budget_used_up"
 
 
 def test_an_agent_is_shown_among_the_clients_by_the_name_of_its_token(ask: AppClient) -> None:
     answer = ask("POST", "/api/tokens", json={"name": "reader", "model": "tiny-7b"}).json
     ask("GET", "/api/registry", token=answer["token"], headers={"X-Service-Client": "Notebook 2"})
-    (shown,) = [
+    (client,) = [
         client for client in ask("GET", "/api/clients").json["clients"] if client["agent"] == "reader"
     ]
-    assert shown["client"] == "Notebook 2 (tiny-7b)"
+    assert client["client"] == "Notebook 2 (tiny-7b)"

@@ -131,17 +131,17 @@ def test_twelve_pages_are_corrected_on_a_branch_that_a_person_looks_through_and_
     engine, library = project
     box, truth, misread = make_pages(engine, library, tmp_path)
     as_read, before = texts(library, truth), table_digests(library.db, library.schema)
-    done = run_agent(engine, library, box)
-    assert (done.pages, done.lines, done.proposed) == (12, misread, True)
+    agent = run_agent(engine, library, box)
+    assert (agent.pages, agent.lines, agent.proposed) == (12, misread, True)
     assert texts(library, truth) == as_read, "an agent wrote to the project"
 
     (branch,) = ask(engine, library, "/api/branches")["items"]
-    assert (branch["made_for"], branch["summary"]) == ("agent of rules", done.summary)
+    assert (branch["made_for"], branch["summary"]) == ("agent of rules", agent.summary)
     assert texts(engine.libraries.open_only(branch["library_path"]), truth) == truth
     changes = ask(engine, library, f"/api/branches/{branch['id']}/changes")
-    assert (changes["pages"], changes["lines"]) == (len(done.changed_pages), misread)
+    assert (changes["pages"], changes["lines"]) == (len(agent.changed_pages), misread)
     assert (changes["clean"], changes["conflict"]) == (changes["total"], 0)
-    assert changes["kinds"] == {"readings": len(done.changed_pages)}
+    assert changes["kinds"] == {"readings": len(agent.changed_pages)}
     rows = [row for group in changes["items"] for row in group["rows"]]
     assert {maker["name"] for row in rows for maker in row["theirs_by"]} == {"agent of rules"}
     words = [word["text"] for row in rows for word in row["words"] or () if word["change"] == "removed"]
@@ -150,14 +150,14 @@ def test_twelve_pages_are_corrected_on_a_branch_that_a_person_looks_through_and_
     merged = engine.run(library, "branches.merge", {"branch_id": branch["id"]}, LOCAL_OWNER)
     assert texts(library, truth) == truth
     with library.db.read() as conn:
-        made = conn.exec_driver_sql(
+        new_rows = conn.exec_driver_sql(
             "SELECT provenance_kind, created_by, count(*) FROM content_representation"
             " WHERE corrects_representation_id IS NOT NULL GROUP BY 1, 2"
         ).all()
         accepted = conn.exec_driver_sql(
             "SELECT actor_kind, actor_name FROM audit WHERE id = ?", (merged.audit_id,)
         ).one()
-    assert made == [("agent", "agent of rules", misread)]
+    assert new_rows == [("agent", "agent of rules", misread)]
     assert accepted == ("person", "owner")
     assert ask(engine, library, f"/api/branches/{branch['id']}/changes")["total"] == 0
 
@@ -171,8 +171,8 @@ def test_a_token_that_writes_to_the_project_corrects_there_and_each_step_is_undo
 ) -> None:
     engine, library = project
     box, truth, misread = make_pages(engine, library, tmp_path)
-    done = run_agent(engine, library, box, writes_to="project")
-    assert (done.lines, done.proposed) == (misread, False)
+    agent = run_agent(engine, library, box, writes_to="project")
+    assert (agent.lines, agent.proposed) == (misread, False)
     assert texts(library, truth) == truth
-    engine.undo(library, done.steps, LOCAL_OWNER)
+    engine.undo(library, agent.steps, LOCAL_OWNER)
     assert texts(library, truth) != truth

@@ -18,7 +18,7 @@ def levels(letters: Sequence[str]) -> list[int]:
     if base == 0 and not any(kind in ("R", "AL", "AN") for kind in kinds):
         return [0] * len(kinds)
     edge = "R" if base else "L"
-    resolved = _weak(kinds, edge)
+    resolved = _resolve_weak(kinds, edge)
     _neutral(resolved, edge)
     levels_of_kinds = [_level(kind, base) for kind in resolved]
     # L1: blanks at the end of the line get the line's own level.
@@ -57,7 +57,7 @@ def _level(kind: str, base: int) -> int:
     return base + base % 2
 
 
-def _weak(kinds: Sequence[str], edge: str) -> list[str]:
+def _resolve_weak(kinds: Sequence[str], edge: str) -> list[str]:
     """Apply W2 to W7: the types of numbers and the characters around them."""
     weak = list(kinds)
     strong = edge

@@ -175,12 +175,12 @@ def installed_fonts(folders: Iterable[Path]) -> Iterator[BundledFont]:
 
 
 def _files(folders: Iterable[Path], names_wanted: set[str]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for folder in folders:
         for at, _, files in os.walk(folder):
             for file in names_wanted.intersection(files):
-                found.setdefault(file, Path(at) / file)
-    return found
+                paths.setdefault(file, Path(at) / file)
+    return paths
 
 
 def _font_at(package: FontPackage, root: Path) -> BundledFont | None:

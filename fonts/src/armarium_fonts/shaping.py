@@ -113,11 +113,11 @@ def _covered_letters(path: str) -> frozenset[int]:
     """Return the characters for which a font has its own picture: one shared by many letters is a placeholder
     (Cardo draws most runes and all of Gothic so).
     """
-    known = frozenset(_face(path).unicodes)
+    letters = frozenset(_face(path).unicodes)
     # Within 256 characters, that is, within one script: an I looks the same in several scripts and is an I in
     # each.
     pictures: dict[tuple[int, Outline], list[int]] = {}
-    for code in known:
+    for code in letters:
         if unicodedata.category(chr(code))[0] in "LS" and unicodedata.east_asian_width(chr(code)) != "W":
             pictures.setdefault((code >> 8, _outline(path, code)), []).append(code)
     alike = (codes for (_, outline), codes in pictures.items() if outline and len(codes) >= _PLACEHOLDER)
@@ -127,16 +127,16 @@ def _covered_letters(path: str) -> frozenset[int]:
         for codes in alike
         if len({unicodedata.normalize("NFKC", chr(code)) for code in codes}) >= _PLACEHOLDER
     )
-    return known.difference(*placeholders)
+    return letters.difference(*placeholders)
 
 
 def _outline(path: str, code: int) -> Outline:
     font = _font(path, 32)
-    drawn: list[tuple[float, ...]] = []
+    contours: list[tuple[float, ...]] = []
     number = font.get_nominal_glyph(code)
     if number:
-        font.draw_glyph(number, _noting(), drawn)
-    return tuple(drawn)
+        font.draw_glyph(number, _noting(), contours)
+    return tuple(contours)
 
 
 @lru_cache(maxsize=1)
@@ -149,7 +149,7 @@ def _noting() -> uharfbuzz.DrawFuncs:
     pen.set_line_to_func(lambda *at: at[-1].append(at[:-1]))
     pen.set_quadratic_to_func(lambda *at: at[-1].append(at[:-1]))
     pen.set_cubic_to_func(lambda *at: at[-1].append(at[:-1]))
-    pen.set_close_path_func(lambda drawn: drawn.append(()))
+    pen.set_close_path_func(lambda contours: contours.append(()))
     return pen
 
 

@@ -72,11 +72,13 @@ def font_faces(text: str, family: str) -> tuple[str, list[BundledFont]]:
 
     Letters that no installed font has are left to the machine.
     """
-    left = {letter for letter in text if is_unusual(letter) and letter.isprintable() and not letter.isspace()}
-    rules, fonts = [], list(fonts_for(left))
+    letters_left = {
+        letter for letter in text if is_unusual(letter) and letter.isprintable() and not letter.isspace()
+    }
+    rules, fonts = [], list(fonts_for(letters_left))
     for font in fonts:
-        here = {letter for letter in left if has_letters(str(font.path), letter)}
-        left -= here
+        here = {letter for letter in letters_left if has_letters(str(font.path), letter)}
+        letters_left -= here
         data = base64.b64encode(part_of(font, here)).decode()
         ranges = ", ".join(f"U+{ord(letter):X}" for letter in sorted(here))
         rules.append(

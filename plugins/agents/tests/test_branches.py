@@ -63,8 +63,8 @@ def test_changes_are_grouped_by_page_and_kind_with_old_and_new_words(pair: Pair)
     pair.engine.run(
         pair.branch, "library.set", {"name": "Mine", "snapshot_interval_seconds": 60}, LOCAL_OWNER
     )
-    found = pair.changes()
-    (group,) = found["items"]
+    changes = pair.changes()
+    (group,) = changes["items"]
     assert (group["kind"], group["document_id"], group["status"]) == (
         "readings",
         pair.page.document_id,
@@ -78,7 +78,7 @@ def test_changes_are_grouped_by_page_and_kind_with_old_and_new_words(pair: Pair)
         {"change": "same", "text": "Sir"},
     ]
     assert row["theirs_by"][0]["action_name"] == "representation.create"
-    assert (found["pages"], found["lines"], found["clean"]) == (1, 1, 1)
+    assert (changes["pages"], changes["lines"], changes["clean"]) == (1, 1, 1)
 
 
 def test_what_was_done_and_undone_on_a_branch_is_no_change(pair: Pair) -> None:
@@ -145,14 +145,14 @@ def test_readings_in_conflict_are_refused_kept_both_or_decided(pair: Pair) -> No
     ):
         merged = pair.merge(on_conflict=decided)
         with pair.project.db.read() as conn:
-            found = {
+            rows = {
                 one
                 for (one,) in raw_of(conn).execute(
                     "SELECT id FROM content_representation WHERE corrects_representation_id = ?",
                     (pair.first,),
                 )
             }
-        assert found == there
+        assert rows == there
         if counts is not None:
             assert counts in pair.counting(pair.project).splitlines()
         assert pair.changes()["total"] == 0
@@ -219,11 +219,11 @@ def test_what_was_turned_down_is_offered_again_only_when_the_branch_changes_it(p
         pair.merge(groups=[group["id"]])
     with pair.project.db.read() as conn:
         assert [
-            one["reason"] for one in read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
+            entry["reason"] for entry in read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
         ] == ["It says deer"]
     pair.correct(pair.branch, "Dear Madam")
-    (again,) = pair.changes()["items"]
-    assert again["id"] == group["id"]
+    (second_item,) = pair.changes()["items"]
+    assert second_item["id"] == group["id"]
 
 
 def test_the_later_work_of_the_project_comes_into_the_branch(pair: Pair) -> None:
@@ -421,16 +421,16 @@ def test_an_agent_proposes_from_its_branch_and_reads_there_why_it_was_turned_dow
     turned_down = {"branch_id": pair.id, "groups": [group["id"]], "reason": "It says deer"}
     pair.run(pair.project, "branches.reject", turned_down)
     with pair.branch.db.read() as conn:
-        found = read_branch(conn, pair.engine, pair.branch, pair.id)
+        branch = read_branch(conn, pair.engine, pair.branch, pair.id)
         assert list_branches(conn, pair.engine, pair.branch)["count"] == 1
-    assert [one["reason"] for one in found["rejected"]] == ["It says deer"]
-    assert found["summary"] == "One line"
+    assert [entry["reason"] for entry in branch["rejected"]] == ["It says deer"]
+    assert branch["summary"] == "One line"
 
 
 def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_it(pair: Pair) -> None:
     from armarium.principals import asking
 
-    other = pair.run(pair.project, "document.create", {"name": "Open", "doc_type": "page"})["id"]
+    other_document_id = pair.run(pair.project, "document.create", {"name": "Open", "doc_type": "page"})["id"]
     editor = dataclasses.replace(LOCAL_OWNER, role="editor", name="editor", token_id="t1")
     pair.id = pair.run(pair.project, "branches.create", {"name": "Second"}, editor)["id"]
     with pair.project.db.read() as conn:
@@ -438,16 +438,16 @@ def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_i
             read_branch(conn, pair.engine, pair.project, pair.id)["library_path"]
         )
     pair.correct(branch, "Dear Sir")
-    pair.run(branch, "document.update", {"document_id": other, "name": "Opened"})
+    pair.run(branch, "document.update", {"document_id": other_document_id, "name": "Opened"})
     for group in pair.changes()["items"]:
         reason = {"branch_id": pair.id, "groups": [group["id"]], "reason": group["kind"]}
         step = pair.run(pair.project, "branches.reject", reason)
         with pair.project.db.read() as conn:
-            named = raw_of(conn).execute(
+            rows = raw_of(conn).execute(
                 "SELECT t.target_id FROM audit_target t JOIN audit a USING (seq) WHERE a.id = ?",
                 (step["audit_id"],),
             )
-            assert {row[0] for row in named} == {pair.id, group["document_id"]}
+            assert {row[0] for row in rows} == {pair.id, group["document_id"]}
     withheld = {"target_kind": "document", "target_id": pair.page.document_id, "restricted": True}
     pair.run(pair.project, "rights.set", withheld)
     told = {}
@@ -455,8 +455,8 @@ def test_why_a_withheld_page_was_turned_down_is_told_to_nobody_who_may_not_see_i
         with asking(who), pair.project.db.read() as conn:
             found = read_branch(conn, pair.engine, pair.project, pair.id)["rejected"]
             told[who.name] = [(item["document_id"], item["reason"]) for item in found]
-    assert told["editor"] == [(other, "tree")]
-    assert sorted(told["owner"]) == sorted([(other, "tree"), (pair.page.document_id, "readings")])
+    assert told["editor"] == [(other_document_id, "tree")]
+    assert sorted(told["owner"]) == sorted([(other_document_id, "tree"), (pair.page.document_id, "readings")])
 
 
 def test_words_are_compared_in_runs() -> None:
@@ -475,9 +475,9 @@ def test_two_merges_at_once_write_once(pair: Pair) -> None:
         futures = [pool.submit(pair.merge) for _ in range(4)]
     refused = [future.exception() for future in futures if future.exception() is not None]
     assert len(refused) == 3
-    assert {one.code for one in refused if isinstance(one, Conflict)} == {"nothing_to_merge"}
+    assert {refusal.code for refusal in refused if isinstance(refusal, Conflict)} == {"nothing_to_merge"}
     with pair.project.db.read() as conn:
-        found = (
+        row = (
             raw_of(conn)
             .execute(
                 "SELECT count(*) FROM content_representation WHERE corrects_representation_id = ?",
@@ -485,7 +485,7 @@ def test_two_merges_at_once_write_once(pair: Pair) -> None:
             )
             .fetchone()
         )
-    assert found == (1,)
+    assert row == (1,)
 
 
 def test_part_of_a_branch_is_merged_and_what_it_rests_on_is_named(pair: Pair) -> None:
@@ -535,7 +535,7 @@ def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: P
     secret = sample_picture(
         Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (7, 7)), "Unsayable.png"
     )
-    shown = sample_picture(
+    picture = sample_picture(
         Example(pair.engine, pair.project, LOCAL_OWNER, tmp_path), Image.new("L", (5, 5)), "Open.png"
     )
     with pair.project.db.read() as conn:
@@ -548,9 +548,9 @@ def test_what_is_withheld_is_not_in_the_branch_of_whoever_may_not_see_it(pair: P
     stored = b"".join(path.read_bytes() for path in place.glob("library.sqlite*"))
     assert b"Unsayable" not in stored
     assert secret.encode() not in stored
-    assert shown.encode() in stored
+    assert picture.encode() in stored
     branch = pair.engine.libraries.open_only(place)
-    assert branch.objects.has(digests[shown])
+    assert branch.objects.has(digests[picture])
     assert not branch.objects.has(digests[secret])
     assert examine(pair.engine, place)["findings"] == []
     pair.correct(branch, "Dear Sir", who=editor)

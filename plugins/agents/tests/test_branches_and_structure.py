@@ -22,8 +22,8 @@ from armarium_testing.digest import differences
 
 def version_of(library: Library, segment_id: str) -> int:
     with library.db.read() as conn:
-        found = raw_of(conn).execute("SELECT version FROM segment WHERE id = ?", (segment_id,)).fetchone()
-    return int(found[0])
+        row = raw_of(conn).execute("SELECT version FROM segment WHERE id = ?", (segment_id,)).fetchone()
+    return int(row[0])
 
 
 def split(pair: Pair, library: Library, texts: tuple[str | None, str | None] = (None, None)) -> list[str]:
@@ -42,8 +42,8 @@ def split_off(
     """Cut a part off, and leave the line its outline."""
     line = pair.page.segment_ids[0]
     with library.db.read() as conn:
-        found = raw_of(conn).execute("SELECT anchor, baseline FROM segment WHERE id = ?", (line,)).fetchone()
-    whole = {"anchor": json.loads(found[0]), "baseline": json.loads(found[1] or "null"), "text": texts[0]}
+        row = raw_of(conn).execute("SELECT anchor, baseline FROM segment WHERE id = ?", (line,)).fetchone()
+    whole = {"anchor": json.loads(row[0]), "baseline": json.loads(row[1] or "null"), "text": texts[0]}
     parts = [whole, {"anchor": {"rect": [0.4, 0.1, 0.5, 0.05]}, "text": texts[1]}]
     given = {"segment_id": line, "expected_version": version_of(library, line), "parts": parts}
     return list(pair.run(library, "segment.split", given)["segment_ids"])

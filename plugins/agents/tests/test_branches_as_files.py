@@ -38,14 +38,14 @@ def test_a_branch_goes_as_a_file_to_another_machine_and_comes_back(
     from armarium_rights.plugin import armarium_plugin as rights
     from armarium_source_model.plugin import armarium_plugin as source_model
 
-    other = make_engine(plugins=[documents(), source_model(), rights(), agents()], state="other")
-    copy = other.libraries.get(place)
+    other_engine = make_engine(plugins=[documents(), source_model(), rights(), agents()], state="other")
+    copy = other_engine.libraries.get(place)
     text = {"segment_id": pair.page.segment_ids[0], "text": "Dear Sir"}
     in_browser = Principal("person", "Workbench", "owner", token_kind="session")
-    reading = (other.run(copy, "representation.create", text, in_browser).result or {})["id"]
-    other.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip")}, OTHER)
-    taken = pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
-    assert taken["proposed_at"] is not None
+    reading = (other_engine.run(copy, "representation.create", text, in_browser).result or {})["id"]
+    other_engine.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip")}, OTHER)
+    outcome = pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
+    assert outcome["proposed_at"] is not None
     (group,) = pair.changes()["items"]
     assert group["rows"][0]["theirs_by"][0]["name"] == "Ana"
     merged = pair.merge()
@@ -144,26 +144,28 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
     with zipfile.ZipFile(_pack_to(pair, tmp_path, "reduced")) as archive:
         archive.extractall(tmp_path / "away")
     (place,) = (tmp_path / "away").glob("*.library")
-    other = make_engine(plugins=None, state="other")
-    copy = other.libraries.get(place)
+    other_engine = make_engine(plugins=None, state="other")
+    copy = other_engine.libraries.get(place)
     assert not copy.objects.has(original.checksum)
-    report = examine(other, copy.path)
+    report = examine(other_engine, copy.path)
     assert [finding["what"] for finding in report["findings"]] == ["Files that only its project has: 1."]
     assert report["healthy"]
     with copy.db.read() as conn:
         shown = page_image(copy, conn, page)
     assert (shown.width, shown.height, shown.mime_type) == (1600, 800, "image/jpeg")
     assert image_info(shown.path).upright_size == (1600, 800)
-    other.run(copy, "document.update", {"document_id": page, "name": "Broad"}, OTHER)
-    other.run(copy, "branches.pack", {"path": str(tmp_path / "back.zip"), "pictures": "reduced"}, OTHER)
+    other_engine.run(copy, "document.update", {"document_id": page, "name": "Broad"}, OTHER)
+    other_engine.run(
+        copy, "branches.pack", {"path": str(tmp_path / "back.zip"), "pictures": "reduced"}, OTHER
+    )
     pair.run(pair.project, "branches.take", {"path": str(tmp_path / "back.zip")})
     assert pair.branch.objects.intact(original.checksum)
     assert pair.merge()["files"] == 0
     assert pair.project.objects.intact(original.checksum)
-    own = sample_picture(Example(other, copy, LOCAL_OWNER, tmp_path), Image.new("RGB", (9, 9)), "Own.png")
+    own = sample_picture(Example(other_engine, copy, LOCAL_OWNER, tmp_path), Image.new("RGB", (9, 9)), "Own.png")
     with copy.db.read() as conn:
         copy.objects.path(page_image(copy, conn, own).checksum).unlink()
-    assert not examine(other, copy.path)["healthy"]
+    assert not examine(other_engine, copy.path)["healthy"]
 
 
 def test_a_disk_that_is_full_while_a_branch_is_checked_is_a_sentence(

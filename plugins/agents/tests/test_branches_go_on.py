@@ -164,8 +164,8 @@ def test_what_a_branch_took_back_after_it_was_merged_does_not_come_again_with_wh
     pair.engine.undo(pair.branch, [folder["audit_id"]], LOCAL_OWNER)
     inside = {"name": "Inside", "doc_type": "folder", "parent_id": folder["id"]}
     pair.run(pair.project, "document.create", inside)
-    given = pair.changes(incoming=True)["items"]
-    assert {row["why"] for group in given for row in group["rows"] if row["status"] == "conflict"} == {"gone"}
+    items = pair.changes(incoming=True)["items"]
+    assert {row["why"] for group in items for row in group["rows"] if row["status"] == "conflict"} == {"gone"}
 
 
 def test_a_correction_of_what_was_turned_down_brings_it_along(pair: Pair) -> None:

@@ -106,9 +106,9 @@ def test_what_a_branch_is_called_and_brings_is_told_to_whom_it_concerns(pair: Pa
     def tell(asks: Principal) -> dict[str, tuple[str, str | None]]:
         with asking(asks), pair.project.db.read() as conn:
             items = list_branches(conn, pair.engine, pair.project)["items"]
-            for one in items:
-                details = read_branch(conn, pair.engine, pair.project, one["id"])
-                assert {**one, "rejected": []} == details
+            for item in items:
+                details = read_branch(conn, pair.engine, pair.project, item["id"])
+                assert {**item, "rejected": []} == details
         return {item["id"]: (item["name"], item["summary"]) for item in items}
 
     whole = ("Unsayable", "Unsaid")

@@ -73,6 +73,6 @@ def test_the_projects_later_work_comes_into_the_branch_by_a_job_that_an_agent_ma
     begun = pair.run(pair.branch, "branches.update", {}, MACHINE)
     assert pair.engine.jobs.run_until_idle(pair.branch)
     with pair.branch.db.read() as conn:
-        found = raw_of(conn).execute("SELECT state FROM job WHERE id = ?", (begun["job_id"],)).fetchone()
-    assert found[0] == "done"
+        row = raw_of(conn).execute("SELECT state FROM job WHERE id = ?", (begun["job_id"],)).fetchone()
+    assert row[0] == "done"
     assert "Dear Sir" in pair.counting(pair.branch)

@@ -69,7 +69,12 @@ def test_neither_page_nor_words_nor_who_made_them_are_in_the_files(
         pair.run(pair.project, name, {"ids": [unseen]} if name == "document.delete" else {})
     stored = bytes_of_branch(pair)
     assert pair.page.document_id.encode() in stored
-    told = [*TOLD, unseen.encode(), *(line.encode() for line in lines), *(one.encode() for one in digests)]
+    told = [
+        *TOLD,
+        unseen.encode(),
+        *(line.encode() for line in lines),
+        *(digest.encode() for digest in digests),
+    ]
     assert [word for word in told if word in stored] == []
     assert lines
     assert digests

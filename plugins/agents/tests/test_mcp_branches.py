@@ -26,10 +26,10 @@ def branches(place: Place) -> list[Library]:
 
 def folders(library: Library) -> list[str]:
     with library.db.read() as conn:
-        found = conn.exec_driver_sql(
+        rows = conn.exec_driver_sql(
             "SELECT name FROM document WHERE doc_type = 'folder' AND name <> 'Sources' ORDER BY name"
         )
-        return list(found.scalars())
+        return list(rows.scalars())
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -176,9 +176,9 @@ def test_an_agent_that_the_engine_forgot_goes_on_with_its_open_branch_until_that
     token = place.token(writes_to="branch")["token"]
 
     def begin(*calls: tuple[str, dict[str, Any]], of: str = token) -> None:
-        again = Agent(create_app(engine=place.engine), of, str(place.library.path))
-        for told in again.call_all(*calls):
-            assert not told.is_error, told.text
+        second_agent = Agent(create_app(engine=place.engine), of, str(place.library.path))
+        for answer in second_agent.call_all(*calls):
+            assert not answer.is_error, answer.text
 
     begin(GROUP)
     begin(GROUP)
@@ -210,6 +210,6 @@ def test_a_session_that_wrote_nothing_has_nothing_to_propose(place: Place) -> No
 
 
 def test_sessions_of_two_tokens_are_two_though_they_have_one_id() -> None:
-    known = Sessions()
-    assert known.find("a", "1") is known.find("a", "1")
-    assert known.find("a", "1") is not known.find("b", "1")
+    sessions = Sessions()
+    assert sessions.find("a", "1") is sessions.find("a", "1")
+    assert sessions.find("a", "1") is not sessions.find("b", "1")

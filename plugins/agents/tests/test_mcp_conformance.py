@@ -25,8 +25,8 @@ def post(agent: Agent, *messages: dict[str, Any]) -> list[dict[str, Any]]:
         told, headers = [], {"Accept": "application/json, text/event-stream"}
         async with agent.http() as http:
             for number, message in enumerate(messages):
-                sent = {"jsonrpc": "2.0", "id": number, **message}
-                answer = await http.post("/mcp", json=sent, headers=headers)
+                body = {"jsonrpc": "2.0", "id": number, **message}
+                answer = await http.post("/mcp", json=body, headers=headers)
                 if "mcp-session-id" in answer.headers:
                     headers["mcp-session-id"] = answer.headers["mcp-session-id"]
                 told.append({"status": answer.status_code, **answer.json()})

@@ -46,8 +46,8 @@ def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         properties = {name: fitting(one) for name, one in schema.get("properties", {}).items()}
         required = set(schema.get("required", ()))
         return st.fixed_dictionaries(
-            {name: one for name, one in properties.items() if name in required},
-            optional={name: one for name, one in properties.items() if name not in required},
+            {name: attribute for name, attribute in properties.items() if name in required},
+            optional={name: attribute for name, attribute in properties.items() if name not in required},
         )
     if schema["type"] == "array":
         return st.lists(fitting(schema["items"]), min_size=schema.get("minItems", 0), max_size=3)

@@ -108,11 +108,11 @@ def test_a_viewer_is_offered_no_tool_that_writes_and_can_call_none(place: Place)
     assert offered & writing == set()
     assert {"read_page", "find_pages", "search", "call_operation"} <= offered
     before = table_digests(place.library.db, place.library.schema)
-    told = agent.call_all(
+    answers = agent.call_all(
         ("make_group", {"name": "Mine", "kind": "folder"}),
         ("call_operation", {"name": "document.create", "arguments": {"name": "x", "doc_type": "folder"}}),
     )
-    assert all(item.is_error for item in told)
+    assert all(item.is_error for item in answers)
     assert differences(before, table_digests(place.library.db, place.library.schema)) == []
 
 
@@ -143,9 +143,9 @@ class Obedient:
 @pytest.mark.parametrize("role", ["editor", "viewer"])
 def test_no_text_of_a_page_widens_what_the_token_reaches(place: Place, role: str, tmp_path: Path) -> None:
     """The page orders the agent to reach another project, files, tokens and what only a person or the owner may do."""
-    other = tmp_path / "Secret.library"
-    place.engine.run(None, "library.create", {"path": str(other)}, LOCAL_OWNER)
-    secret = place.engine.libraries.get(other)
+    other_path = tmp_path / "Secret.library"
+    place.engine.run(None, "library.create", {"path": str(other_path)}, LOCAL_OWNER)
+    secret = place.engine.libraries.get(other_path)
     hidden = sample_page(
         Example(place.engine, secret, LOCAL_OWNER, tmp_path), ["the secret word is abracadabra"]
     )
@@ -158,15 +158,15 @@ def test_no_text_of_a_page_widens_what_the_token_reaches(place: Place, role: str
 
     orders = [
         {"tool": "read_page", "arguments": {"page_id": hidden.document_id}},
-        act("GET /api/documents", library=str(other)),
+        act("GET /api/documents", library=str(other_path)),
         act("GET /api/segments/document/{document_id}/text", document_id=hidden.document_id),
         act("GET /api/tokens"),
         act("GET /api/pair/enrollment"),
         act("GET /api/registry/resolve", name="Secret"),
         act("token.create", name="mine", role="editor"),
         act("pair.code", role="owner"),
-        act("library.open", path=str(other)),
-        act("document.transfer", source_library=str(other), ids=[hidden.document_id], mode="copy"),
+        act("library.open", path=str(other_path)),
+        act("document.transfer", source_library=str(other_path), ids=[hidden.document_id], mode="copy"),
         act("ingest.files", paths=[str(tmp_path / "private.txt")]),
         act("export.jsonl", output_path=str(tmp_path / "out.jsonl")),
         act("rights.set", target_kind="project"),
@@ -199,15 +199,15 @@ def test_withheld_pages_are_withheld_from_an_agent_too(place: Place) -> None:
         {"target_kind": "document", "target_id": page.document_id, "restricted": True},
     )
     agent = place.agent()
-    for told in agent.call_all(
+    for answer in agent.call_all(
         ("read_page", {"page_id": page.document_id}),
         ("read_lines", {"page_id": page.document_id}),
         ("search", {"query": "abracadabra"}),
         ("find_pages", {}),
         ("view_page", {"page_id": page.document_id}),
     ):
-        assert page.document_id not in told.text or told.is_error
-        assert "secret word" not in told.text
+        assert page.document_id not in answer.text or answer.is_error
+        assert "secret word" not in answer.text
 
 
 def test_every_step_says_which_agent_which_model_and_which_session(place: Place) -> None:
@@ -252,10 +252,12 @@ def test_agents_are_shown_among_the_clients_by_the_name_of_their_token(place: Pl
 def test_a_budget_that_is_used_up_is_a_sentence(place: Place, kind: str) -> None:
     made = place.token(budget={kind: 3})
     agent = Agent(place.app, made["token"])
-    told = agent.call_all(*((("make_group", {"name": f"{n}", "kind": "folder"})) for n in range(6)))
-    refused = [item for item in told if item.is_error]
+    answers = agent.call_all(*((("make_group", {"name": f"{n}", "kind": "folder"})) for n in range(6)))
+    refused = [item for item in answers if item.is_error]
     assert refused
-    assert all("The budget of the agent “night reader” is used up: 3 of 3" in one.text for one in refused)
+    assert all(
+        "The budget of the agent “night reader” is used up: 3 of 3" in refusal.text for refusal in refused
+    )
     made_groups = [step for step in place.steps() if step["action_name"] == "document.create"]
     assert len(made_groups) == 3 if kind == "writes" else len(made_groups) < 3
     place.engine.run(None, "token.update", {"token_id": made["id"], "budget": None}, LOCAL_OWNER)

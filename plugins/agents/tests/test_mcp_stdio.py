@@ -74,8 +74,8 @@ def test_the_agent_is_a_machine_with_a_token_that_ends_with_the_connection(read_
 
 def test_what_an_agent_does_over_stdio_is_looked_through_and_merged_by_a_person(read_pages: Machine) -> None:
     async def script(client: Client) -> None:
-        found = json.loads((await client.call_tool("search", {"query": "linea"})).content[0].text)["items"]
-        page = {"id": found[0]["document_id"]}
+        items = json.loads((await client.call_tool("search", {"query": "linea"})).content[0].text)["items"]
+        page = {"id": items[0]["document_id"]}
         lines = json.loads((await client.call_tool("read_lines", {"page_id": page["id"]})).content[0].text)
         line = lines["items"][0]
         one = {

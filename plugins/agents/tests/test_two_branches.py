@@ -81,12 +81,12 @@ class Two:
                     self.pair.run(self.pair.project, "branches.merge", given)
                 continue
             steps.append(self.pair.run(self.pair.project, "branches.merge", given)["audit_id"])
-        found = readings(self.pair.project)
+        found_readings = readings(self.pair.project)
         for step in reversed(steps):
             self.pair.engine.undo(self.pair.project, [step], LOCAL_OWNER)
         assert differences(before, self.pair.state()) == []
         rows = [(place, versions.theirs.get(place) or versions.base[place]) for place in versions.conflicts]
-        return found, {str(row.get("segment_id") or place[1][0]) for place, row in rows}
+        return found_readings, {str(row.get("segment_id") or place[1][0]) for place, row in rows}
 
 
 def test_readings_of_two_branches_are_the_same_in_either_order_or_reported(pair: Pair) -> None:

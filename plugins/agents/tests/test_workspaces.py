@@ -26,10 +26,10 @@ def note(do: Run) -> str:
 
 
 def workspace(do: Run, *add: dict[str, Any], title: str = "Letters") -> str:
-    made = str(do("workspace.create", {"title": title})["id"])
+    workspace_id = str(do("workspace.create", {"title": title})["id"])
     if add:
-        do("workspace.members", {"workspace_id": made, "add": list(add)})
-    return made
+        do("workspace.members", {"workspace_id": workspace_id, "add": list(add)})
+    return workspace_id
 
 
 def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
@@ -42,18 +42,18 @@ def test_a_workspace_from_first_to_last(client: Any, do: Run) -> None:
         BASE, json={"title": "Letters", "messages": [{"role": "user", "content": "Who wrote?"}]}
     )
     assert response.status_code == 200, response.text
-    one = response.json()
-    assert (one["title"], one["members"], one["provider"], one["scoped_document_ids"]) == (
+    answer = response.json()
+    assert (answer["title"], answer["members"], answer["provider"], answer["scoped_document_ids"]) == (
         "Letters",
         [],
         None,
         [],
     )
-    assert [(m["role"], m["content"], bool(m["at"])) for m in one["messages"]] == [
+    assert [(message["role"], message["content"], bool(message["at"])) for message in answer["messages"]] == [
         ("user", "Who wrote?", True)
     ]
     changed = client.patch(
-        f"{BASE}/{one['id']}",
+        f"{BASE}/{answer['id']}",
         json={
             "title": "Letters of 1650",
             "provider": "ollama",
@@ -66,58 +66,64 @@ def test_a_workspace_from_first_to_last(client: Any, do: Run) -> None:
         "ollama",
         [letter],
     )
-    assert changed["messages"] == one["messages"]
-    assert changed["updated_at"] >= one["updated_at"]
-    assert client.patch(f"{BASE}/{one['id']}", json={"title": None}).status_code == 422
-    cleared = client.patch(f"{BASE}/{one['id']}", json={"provider": None, "messages": None}).json()
+    assert changed["messages"] == answer["messages"]
+    assert changed["updated_at"] >= answer["updated_at"]
+    assert client.patch(f"{BASE}/{answer['id']}", json={"title": None}).status_code == 422
+    cleared = client.patch(f"{BASE}/{answer['id']}", json={"provider": None, "messages": None}).json()
     assert (cleared["provider"], cleared["messages"], cleared["title"]) == (None, [], "Letters of 1650")
-    assert {**client.get(f"{BASE}/{one['id']}").json(), "audit_id": 0} == {**cleared, "audit_id": 0}
+    assert {**client.get(f"{BASE}/{answer['id']}").json(), "audit_id": 0} == {**cleared, "audit_id": 0}
     listed = client.get(BASE).json()
-    assert (listed["count"], listed["total"], listed["items"][0]["id"]) == (1, 1, one["id"])
-    assert client.delete(f"{BASE}/{one['id']}").json()["status"] == "deleted"
+    assert (listed["count"], listed["total"], listed["items"][0]["id"]) == (1, 1, answer["id"])
+    assert client.delete(f"{BASE}/{answer['id']}").json()["status"] == "deleted"
     assert client.get(BASE).json()["items"] == []
-    assert client.get(f"{BASE}/{one['id']}").status_code == 409
-    do("document.restore", {"document_id": one["id"]})
-    assert client.get(f"{BASE}/{one['id']}").json()["title"] == "Letters of 1650"
+    assert client.get(f"{BASE}/{answer['id']}").status_code == 409
+    do("document.restore", {"document_id": answer["id"]})
+    assert client.get(f"{BASE}/{answer['id']}").json()["title"] == "Letters of 1650"
 
 
 def test_four_kinds_of_members(client: Any, do: Run) -> None:
-    letter, question, made = page(do), note(do), workspace(do)
+    letter, question, new_workspace = page(do), note(do), workspace(do)
     add = [
         {"kind": "source", "target_id": letter, "label": "The letter"},
         {"kind": "note", "target_id": question, "note": "To be answered"},
         {"kind": "entity", "target_id": "e1"},
         {"kind": "claim", "target_id": "c1"},
     ]
-    answer = client.patch(f"{BASE}/{made}/members", json={"add": add})
+    answer = client.patch(f"{BASE}/{new_workspace}/members", json={"add": add})
     assert answer.status_code == 200, answer.text
     members = answer.json()["members"]
-    assert [(m["kind"], m["target_id"]) for m in members] == [(m["kind"], m["target_id"]) for m in add]
+    assert [(member["kind"], member["target_id"]) for member in members] == [
+        (member["kind"], member["target_id"]) for member in add
+    ]
     assert (members[0]["label"], members[1]["note"], members[0]["added_by"]) == (
         "The letter",
         "To be answered",
         "owner",
     )
-    again = client.patch(f"{BASE}/{made}/members", json={"add": [{**add[0], "label": "Another"}]}).json()
-    assert again["members"] == members
-    fewer = client.patch(
-        f"{BASE}/{made}/members", json={"remove_ids": [members[0]["id"], members[2]["id"]]}
+    second_answer = client.patch(
+        f"{BASE}/{new_workspace}/members", json={"add": [{**add[0], "label": "Another"}]}
     ).json()
-    assert [m["kind"] for m in fewer["members"]] == ["note", "claim"]
+    assert second_answer["members"] == members
+    fewer = client.patch(
+        f"{BASE}/{new_workspace}/members", json={"remove_ids": [members[0]["id"], members[2]["id"]]}
+    ).json()
+    assert [member["kind"] for member in fewer["members"]] == ["note", "claim"]
 
 
 def test_members_come_and_go_with_what_they_refer_to(client: Any, do: Run, known: set[str]) -> None:
     letter = page(do)
-    made = workspace(do, {"kind": "source", "target_id": letter}, {"kind": "entity", "target_id": "e1"})
-    do("workspace.update", {"workspace_id": made, "scoped_document_ids": [letter]})
+    new_workspace = workspace(
+        do, {"kind": "source", "target_id": letter}, {"kind": "entity", "target_id": "e1"}
+    )
+    do("workspace.update", {"workspace_id": new_workspace, "scoped_document_ids": [letter]})
     do("document.delete", {"ids": [letter]})
     known.clear()
-    one = client.get(f"{BASE}/{made}").json()
-    assert (one["members"], one["scoped_document_ids"]) == ([], [])
+    answer = client.get(f"{BASE}/{new_workspace}").json()
+    assert (answer["members"], answer["scoped_document_ids"]) == ([], [])
     do("document.restore", {"document_id": letter})
     known.add("e1")
-    one = client.get(f"{BASE}/{made}").json()
-    assert ([m["target_id"] for m in one["members"]], one["scoped_document_ids"]) == (
+    answer = client.get(f"{BASE}/{new_workspace}").json()
+    assert ([member["target_id"] for member in answer["members"]], answer["scoped_document_ids"]) == (
         [letter, "e1"],
         [letter],
     )
@@ -130,18 +136,21 @@ def test_a_node_of_the_tree_is_a_workspace_as_well(client: Any, do: Run) -> None
 
 
 def test_every_write_is_taken_back(engine: Engine, library: Library, do: Run) -> None:
-    letter, made = page(do), workspace(do)
+    letter, new_workspace = page(do), workspace(do)
     before = table_digests(library.db, engine.library_schema)
     steps = [
-        ("workspace.members", {"workspace_id": made, "add": [{"kind": "source", "target_id": letter}]}),
+        (
+            "workspace.members",
+            {"workspace_id": new_workspace, "add": [{"kind": "source", "target_id": letter}]},
+        ),
         (
             "workspace.update",
-            {"workspace_id": made, "title": "Other", "messages": [{"role": "tool", "content": "x"}]},
+            {"workspace_id": new_workspace, "title": "Other", "messages": [{"role": "tool", "content": "x"}]},
         ),
-        ("workspace.delete", {"workspace_id": made}),
+        ("workspace.delete", {"workspace_id": new_workspace}),
     ]
-    done = [engine.run(library, name, params, LOCAL_OWNER).audit_id for name, params in steps]
-    for audit_id in reversed(done):
+    audit_ids = [engine.run(library, name, params, LOCAL_OWNER).audit_id for name, params in steps]
+    for audit_id in reversed(audit_ids):
         engine.undo(library, [audit_id], LOCAL_OWNER)
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
 
@@ -162,8 +171,8 @@ def test_a_move_cuts_slots_and_a_workspace_takes_its_own_along(
     assert outcome.result is not None
     assert [(cut["kind"], cut["name"]) for cut in outcome.result["cuts"]] == [("workspace_slot", "Letter")]
     with library.db.read() as conn:
-        kept = raw_of(conn).execute("SELECT workspace_id FROM agents_member").fetchall()
-    assert (stays,) not in kept
+        rows = raw_of(conn).execute("SELECT workspace_id FROM agents_member").fetchall()
+    assert (stays,) not in rows
     with target.db.read() as conn:
         raw = raw_of(conn)
         ((target_id, workspace_id),) = raw.execute(
@@ -176,8 +185,8 @@ def test_a_move_cuts_slots_and_a_workspace_takes_its_own_along(
 
 
 def test_a_purge_takes_a_workspace_along(library: Library, do: Run) -> None:
-    made = workspace(do, {"kind": "source", "target_id": page(do)})
-    do("workspace.delete", {"workspace_id": made})
+    new_workspace = workspace(do, {"kind": "source", "target_id": page(do)})
+    do("workspace.delete", {"workspace_id": new_workspace})
     do("document.empty_trash", {})
     with library.db.read() as conn:
         for table in ("agents_workspace", "agents_member"):
@@ -186,13 +195,18 @@ def test_a_purge_takes_a_workspace_along(library: Library, do: Run) -> None:
 
 def test_a_withheld_member_is_not_shown(client: Any, do: Run) -> None:
     secret, letter = page(do, "Secret"), page(do)
-    made = workspace(do, {"kind": "source", "target_id": secret}, {"kind": "source", "target_id": letter})
-    do("workspace.update", {"workspace_id": made, "scoped_document_ids": [secret, letter]})
+    new_workspace = workspace(
+        do, {"kind": "source", "target_id": secret}, {"kind": "source", "target_id": letter}
+    )
+    do("workspace.update", {"workspace_id": new_workspace, "scoped_document_ids": [secret, letter]})
     do("rights.set", {"target_kind": "document", "target_id": secret, "restricted": True})
     answer = client.post("/api/tokens", json={"name": "a device", "role": "editor"}).json()
     token = next(value for name, value in answer.items() if name == "token" or name.endswith("_token"))
-    one = client.get(f"{BASE}/{made}", headers={"Authorization": f"Bearer {token}"}).json()
-    assert ([m["target_id"] for m in one["members"]], one["scoped_document_ids"]) == ([letter], [letter])
+    first_answer = client.get(f"{BASE}/{new_workspace}", headers={"Authorization": f"Bearer {token}"}).json()
+    assert (
+        [member["target_id"] for member in first_answer["members"]],
+        first_answer["scoped_document_ids"],
+    ) == ([letter], [letter])
 
 
 @pytest.mark.parametrize("how", ["scope", "member"])
@@ -212,43 +226,43 @@ def test_what_was_said_about_a_withheld_page_is_not_shown(client: Any, do: Run, 
     changed = do("workspace.update", {"workspace_id": made, "messages": [*said, *said]})
     do("rights.set", {"target_kind": "document", "target_id": secret, "restricted": True})
     answer = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {answer['token']}"}
-    one = client.get(f"{BASE}/{made}", headers=who).json()
-    assert (one["title"], one["messages"], one["model"]) == ("About it", [], None)
-    assert client.get(f"{BASE}/{other}", headers=who).json()["messages"] != []
-    renamed = client.patch(f"{BASE}/{made}", headers=who, json={"title": "About it"}).json()
-    again = client.get(f"{BASE}/{made}", headers=who).json()
-    assert renamed == {name: value for name, value in again.items() if name != "withheld"} | {
+    headers = {"Authorization": f"Bearer {answer['token']}"}
+    first_answer = client.get(f"{BASE}/{made}", headers=headers).json()
+    assert (first_answer["title"], first_answer["messages"], first_answer["model"]) == ("About it", [], None)
+    assert client.get(f"{BASE}/{other}", headers=headers).json()["messages"] != []
+    renamed = client.patch(f"{BASE}/{made}", headers=headers, json={"title": "About it"}).json()
+    second_answer = client.get(f"{BASE}/{made}", headers=headers).json()
+    assert renamed == {name: value for name, value in second_answer.items() if name != "withheld"} | {
         "audit_id": renamed["audit_id"]
     }
     assert changed
-    for step in client.get("/api/actions/audit", headers=who).json()["items"]:
+    for step in client.get("/api/actions/audit", headers=headers).json()["items"]:
         if step["action_name"] == "workspace.update" and made in step["target_ids"]:
-            response = client.get(f"/api/actions/audit/{step['id']}", headers=who)
+            response = client.get(f"/api/actions/audit/{step['id']}", headers=headers)
             assert "accused" not in response.text
     assert len(client.get(f"{BASE}/{made}").json()["messages"]) == 2
 
 
 def test_a_withheld_entity_is_no_member_for_others(client: Any, do: Run, secret: set[str]) -> None:
     hidden = page(do, "Secret")
-    made = workspace(do)
+    new_workspace = workspace(do)
     add = [
         {"kind": "entity", "target_id": "e1", "label": "The secret one"},
         {"kind": "claim", "target_id": "c1"},
     ]
-    do("workspace.members", {"workspace_id": made, "add": add})
+    do("workspace.members", {"workspace_id": new_workspace, "add": add})
     do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
     secret.add("e1")
     answer = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {answer['token']}"}
+    headers = {"Authorization": f"Bearer {answer['token']}"}
     for one in (
-        client.get(f"{BASE}/{made}", headers=who).json(),
-        client.get(BASE, headers=who).json()["items"][0],
+        client.get(f"{BASE}/{new_workspace}", headers=headers).json(),
+        client.get(BASE, headers=headers).json()["items"][0],
     ):
-        assert [m["target_id"] for m in one["members"]] == ["c1"]
-    assert len(client.get(f"{BASE}/{made}").json()["members"]) == 2
+        assert [member["target_id"] for member in one["members"]] == ["c1"]
+    assert len(client.get(f"{BASE}/{new_workspace}").json()["members"]) == 2
     body = {"add": [{"kind": "entity", "target_id": "e1"}]}
-    assert client.patch(f"{BASE}/{made}/members", json=body, headers=who).status_code == 403
+    assert client.patch(f"{BASE}/{new_workspace}/members", json=body, headers=headers).status_code == 403
 
 
 def test_the_time_of_a_message_is_one(client: Any) -> None:
@@ -265,29 +279,32 @@ def test_the_time_of_a_message_is_one(client: Any) -> None:
 
 
 def test_a_workspace_whose_members_changed_was_changed(client: Any, do: Run) -> None:
-    made, other = workspace(do, title="First"), workspace(do, title="Second")
-    assert client.get(BASE).json()["items"][0]["id"] == other
-    before = client.get(f"{BASE}/{made}").json()["updated_at"]
+    new_workspace, other_workspace = workspace(do, title="First"), workspace(do, title="Second")
+    assert client.get(BASE).json()["items"][0]["id"] == other_workspace
+    before = client.get(f"{BASE}/{new_workspace}").json()["updated_at"]
     body = {"add": [{"kind": "source", "target_id": page(do)}]}
-    now = client.patch(f"{BASE}/{made}/members", json=body).json()["updated_at"]
-    assert now > before
-    assert client.get(BASE).json()["items"][0]["id"] == made
-    assert client.patch(f"{BASE}/{made}/members", json=body).json()["updated_at"] == now
+    updated_at = client.patch(f"{BASE}/{new_workspace}/members", json=body).json()["updated_at"]
+    assert updated_at > before
+    assert client.get(BASE).json()["items"][0]["id"] == new_workspace
+    assert client.patch(f"{BASE}/{new_workspace}/members", json=body).json()["updated_at"] == updated_at
 
 
 def test_what_is_no_member_is_refused(client: Any, do: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    letter, question, made = page(do), note(do), workspace(do)
-    other = workspace(do, {"kind": "source", "target_id": letter}, title="Other")
-    theirs = client.get(f"{BASE}/{other}").json()["members"][0]["id"]
+    letter, question, new_workspace = page(do), note(do), workspace(do)
+    other_workspace = workspace(do, {"kind": "source", "target_id": letter}, title="Other")
+    theirs = client.get(f"{BASE}/{other_workspace}").json()["members"][0]["id"]
 
     def add(kind: str, target_id: str) -> None:
-        do("workspace.members", {"workspace_id": made, "add": [{"kind": kind, "target_id": target_id}]})
+        do(
+            "workspace.members",
+            {"workspace_id": new_workspace, "add": [{"kind": kind, "target_id": target_id}]},
+        )
 
     for kind in ("source", "note", "entity", "claim"):
         with pytest.raises(NotFound, match=NOWHERE):
             add(kind, NOWHERE)
     for kind, target_id, said in (
-        ("source", question, "is a note"), ("note", letter, "is not a note"), ("source", made, "a workspace itself"),
+        ("source", question, "is a note"), ("note", letter, "is not a note"), ("source", new_workspace, "a workspace itself"),
     ):  # fmt: skip
         with pytest.raises(Invalid, match=said) as refusal:
             add(kind, target_id)
@@ -297,7 +314,7 @@ def test_what_is_no_member_is_refused(client: Any, do: Run, monkeypatch: pytest.
     assert merged.value.code == "merged"
     for member_id in (NOWHERE, theirs):
         with pytest.raises(NotFound) as unknown:
-            do("workspace.members", {"workspace_id": made, "remove_ids": [member_id]})
+            do("workspace.members", {"workspace_id": new_workspace, "remove_ids": [member_id]})
         assert unknown.value.code == "member_not_found"
     do("document.delete", {"ids": [question]})
     with pytest.raises(Conflict) as trashed:
@@ -309,7 +326,7 @@ def test_what_is_no_member_is_refused(client: Any, do: Run, monkeypatch: pytest.
         add("claim", "c1")
     assert full.value.code == "workspace_full"
     for body in ({}, {"add": [{"kind": "place", "target_id": letter}]}, {"add": [], "members": []}):
-        assert client.patch(f"{BASE}/{made}/members", json=body).status_code == 422
+        assert client.patch(f"{BASE}/{new_workspace}/members", json=body).status_code == 422
 
 
 def test_what_is_no_workspace_is_refused(client: Any, do: Run) -> None:

@@ -18,15 +18,21 @@ def folder_example(ex: Example) -> tuple[str, str]:
 
 def canvas_save_layout(ex: Example) -> dict[str, Any]:
     folder, note = folder_example(ex)
-    other = ex.run("canvas.item_create", {"folder_id": folder, "kind": "note", "text": "Who is Sir?"})["id"]
-    ex.run("canvas.save_layout", {"folder_id": folder, "rows": [{"item_id": other, "x": 0, "y": 0}]})
-    return {"folder_id": folder, "rows": [{"item_id": note, "x": 200, "y": 80, "w": 90}], "remove": [other]}
+    other_item_id = ex.run(
+        "canvas.item_create", {"folder_id": folder, "kind": "note", "text": "Who is Sir?"}
+    )["id"]
+    ex.run("canvas.save_layout", {"folder_id": folder, "rows": [{"item_id": other_item_id, "x": 0, "y": 0}]})
+    return {
+        "folder_id": folder,
+        "rows": [{"item_id": note, "x": 200, "y": 80, "w": 90}],
+        "remove": [other_item_id],
+    }
 
 
 def canvas_item_create(ex: Example) -> dict[str, Any]:
     folder, note = folder_example(ex)
-    other = ex.run("canvas.item_create", {"folder_id": folder, "kind": "quote", "text": "Dear"})["id"]
-    return {"folder_id": folder, "kind": "link", "source_item_id": other, "target_item_id": note}
+    other_item_id = ex.run("canvas.item_create", {"folder_id": folder, "kind": "quote", "text": "Dear"})["id"]
+    return {"folder_id": folder, "kind": "link", "source_item_id": other_item_id, "target_item_id": note}
 
 
 def canvas_item_update(ex: Example) -> dict[str, Any]:

@@ -39,15 +39,15 @@ def record_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_card_sits_at_its_saved_centre_with_its_size(
     engine: Engine, library: Library, folder: str, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = add_picture(engine, library, folder, RED, "one.png")
-    other = add_picture(engine, library, folder, GREEN, "other.png")
+    first_picture = add_picture(engine, library, folder, RED, "one.png")
+    other_picture = add_picture(engine, library, folder, GREEN, "other.png")
     engine.jobs.run_until_idle(library)
     said = record_texts(monkeypatch)
     save(
         do,
         folder,
-        {"item_id": one, "x": 100, "y": 100},
-        {"item_id": other, "x": 500, "y": 100, "w": 300, "h": 200},
+        {"item_id": first_picture, "x": 100, "y": 100},
+        {"item_id": other_picture, "x": 500, "y": 100, "w": 300, "h": 200},
     )
     image = draw_canvas(client, folder)
     # The cards extend from 40 to 650 across and 0 to 200 down; a margin is added.
@@ -58,15 +58,15 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
     assert image.getpixel((MARGIN, 100 + MARGIN)) == picture._EDGE
     assert image.getpixel((MARGIN + 120, 100 + MARGIN)) == picture._EDGE
     assert image.getpixel((MARGIN + 60, 25 + MARGIN)) == picture._EDGE
-    assert said == ["one.png", one[:8], "other.png", other[:8]]
+    assert said == ["one.png", first_picture[:8], "other.png", other_picture[:8]]
 
 
 def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     engine: Engine, library: Library, folder: str, client: Any, do: Run
 ) -> None:
-    one = add_picture(engine, library, folder, RED, "one.png")
+    first_picture = add_picture(engine, library, folder, RED, "one.png")
     engine.jobs.run_until_idle(library)
-    save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": 90})
+    save(do, folder, {"item_id": first_picture, "x": 300, "y": 300, "w": 400, "h": 100, "angle": 90})
     image = draw_canvas(client, folder)
     # The card is now upright: 100 across, 400 down, with the foot that carries its name to the left.
     assert image.size == (100 + 2 * MARGIN, 400 + 2 * MARGIN)
@@ -74,11 +74,11 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     assert image.getpixel((MARGIN + 20, MARGIN + 300)) == picture._CARD
     assert image.getpixel((MARGIN // 2, MARGIN + 200)) == picture._PAPER
     for angle in (450, -270):
-        save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": angle})
+        save(do, folder, {"item_id": first_picture, "x": 300, "y": 300, "w": 400, "h": 100, "angle": angle})
         assert draw_canvas(client, folder).tobytes() == image.tobytes()
     # A square standing on its corner: paper in the corners of the picture, the card's colour in the middle
     # and at the square's corners.
-    do("document.delete", {"ids": [one]})
+    do("document.delete", {"ids": [first_picture]})
     note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": ""})["id"])
     save(do, folder, {"item_id": note, "x": 300, "y": 300, "w": 200, "h": 200, "angle": 45})
     image = draw_canvas(client, folder)
@@ -110,8 +110,8 @@ def test_rotated_cards_are_bounded(
 def test_a_card_without_a_thumbnail_is_grey_and_none_is_created(
     engine: Engine, library: Library, folder: str, client: Any, do: Run
 ) -> None:
-    one = add_picture(engine, library, folder)
-    save(do, folder, {"item_id": one, "x": 60, "y": 75})
+    first_picture = add_picture(engine, library, folder)
+    save(do, folder, {"item_id": first_picture, "x": 60, "y": 75})
     before = table_digests(library.db, engine.library_schema)
     jobs = rows(library, "SELECT count(*), max(seq) FROM job")
     image = draw_canvas(client, folder)
@@ -125,9 +125,17 @@ def test_a_card_without_a_thumbnail_is_grey_and_none_is_created(
 def test_a_lost_or_damaged_thumbnail_leaves_its_card_grey(
     engine: Engine, library: Library, folder: str, client: Any, do: Run
 ) -> None:
-    one, other = add_picture(engine, library, folder, RED), add_picture(engine, library, folder, GREEN)
+    first_picture, other_picture = (
+        add_picture(engine, library, folder, RED),
+        add_picture(engine, library, folder, GREEN),
+    )
     engine.jobs.run_until_idle(library)
-    save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": other, "x": 260, "y": 75})
+    save(
+        do,
+        folder,
+        {"item_id": first_picture, "x": 60, "y": 75},
+        {"item_id": other_picture, "x": 260, "y": 75},
+    )
     first, second = sorted(library.derived_folder.rglob("*.jpg"))
     first.unlink()
     second.write_bytes(b"no picture")
@@ -158,14 +166,16 @@ def test_a_group_is_blue_counts_its_members_and_shows_the_first(
 def test_notes_are_yellow_with_their_text_and_links_are_lines(
     folder: str, card: Make, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = card("one")
+    first_card = card("one")
     text = "A question that goes over more than one line"
     note = do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": text})["id"]
     do(
         "canvas.item_create",
-        {"folder_id": folder, "kind": "link", "source_item_id": one, "target_item_id": note},
+        {"folder_id": folder, "kind": "link", "source_item_id": first_card, "target_item_id": note},
     )
-    save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": note, "x": 460, "y": 75, "h": 100})
+    save(
+        do, folder, {"item_id": first_card, "x": 60, "y": 75}, {"item_id": note, "x": 460, "y": 75, "h": 100}
+    )
     said = record_texts(monkeypatch)
     image = draw_canvas(client, folder)
     assert image.getpixel((460 + MARGIN, 115 + MARGIN)) == picture._YELLOW
@@ -193,10 +203,10 @@ def test_words_of_a_note_are_separated_by_spaces(folder: str, client: Any, do: R
 def test_children_without_a_place_are_in_a_strip_below_in_folder_order(
     engine: Engine, library: Library, folder: str, client: Any, do: Run, card: Make
 ) -> None:
-    one = card("placed")
+    first_card = card("placed")
     loose = [add_picture(engine, library, folder, colour, n) for colour, n in ((GREEN, "b"), (RED, "a"))]
     engine.jobs.run_until_idle(library)
-    save(do, folder, {"item_id": one, "x": 60, "y": 75})
+    save(do, folder, {"item_id": first_card, "x": 60, "y": 75})
     with library.db.read() as conn:
         found = scene(conn, folder)
     assert [thing.id for thing in found.unplaced] == loose
@@ -252,7 +262,7 @@ def test_an_empty_canvas_is_an_empty_picture(client: Any, folder: str) -> None:
 
 
 def test_words_of_every_kind_are_drawn(folder: str, card: Make, client: Any, do: Run) -> None:
-    one = card("ñandú — Ωμέγα \u0645\u062e\u0637\u0648\u0637 " + "x" * 900)
+    first_card = card("ñandú — Ωμέγα \u0645\u062e\u0637\u0648\u0637 " + "x" * 900)
     texts = ["", "w" * 5_000, "a\n\n\nb", "  ", "\u0000\u202e", "word " * 2_000]
     notes = [
         do("canvas.item_create", {"folder_id": folder, "kind": "text", "text": text})["id"] for text in texts
@@ -260,7 +270,7 @@ def test_words_of_every_kind_are_drawn(folder: str, card: Make, client: Any, do:
     save(
         do,
         folder,
-        {"item_id": one, "x": 0, "y": 0},
+        {"item_id": first_card, "x": 0, "y": 0},
         *({"item_id": note, "x": 150 * n, "y": 300, "w": 5 + 40 * n} for n, note in enumerate(notes)),
     )
     assert draw_canvas(client, folder).width > 500

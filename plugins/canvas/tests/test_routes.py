@@ -13,29 +13,29 @@ Make = Callable[..., str]
 
 def test_a_canvas_from_first_to_last(client: Any, folder: str, card: Make) -> None:
     base = f"/api/canvas/folders/{folder}"
-    one = card()
+    first_card = card()
     assert client.get(f"{base}/layout").json() == {"folder_id": folder, "rows": [], "items": []}
     response = client.post(f"{base}/items", json={"kind": "note", "text": "Who?"})
     assert response.status_code == 200
     note = response.json()
     assert response.headers["X-Service-Audit-Id"] == note["audit_id"]
-    places = [{"item_id": one, "x": 1, "y": 2, "w": 50}, {"item_id": note["id"], "x": 3, "y": 4}]
+    places = [{"item_id": first_card, "x": 1, "y": 2, "w": 50}, {"item_id": note["id"], "x": 3, "y": 4}]
     saved = client.put(f"{base}/layout", json={"rows": places}).json()
     assert "audit_id" in saved
-    client.put(f"{base}/layout", json={"rows": [{"item_id": one, "x": 9, "y": 9}]})
+    client.put(f"{base}/layout", json={"rows": [{"item_id": first_card, "x": 9, "y": 9}]})
     read = client.get(f"{base}/layout").json()
     assert {row["item_id"]: (row["x"], row["w"]) for row in read["rows"]} == {
-        one: (9, 50),
+        first_card: (9, 50),
         note["id"]: (3, None),
     }
     assert [item["id"] for item in read["items"]] == [note["id"]]
     changed = client.patch(f"/api/canvas/items/{note['id']}", json={"text": "Whose?"}).json()
     assert (changed["text"], changed["kind"]) == ("Whose?", "note")
     assert "audit_id" in changed
-    gone = client.delete(f"/api/canvas/items/{note['id']}").json()
-    assert (gone["status"], gone["id"]) == ("deleted", note["id"])
+    answer = client.delete(f"/api/canvas/items/{note['id']}").json()
+    assert (answer["status"], answer["id"]) == ("deleted", note["id"])
     assert client.delete(f"/api/canvas/items/{note['id']}").status_code == 404
-    assert client.put(f"{base}/layout", json={"remove": [one]}).json()["rows"] == []
+    assert client.put(f"{base}/layout", json={"remove": [first_card]}).json()["rows"] == []
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_the_trash_is_409(client: Any, folder: str) -> None:
 
 
 def test_viewers_may_look_and_callers_without_a_token_may_not(client: Any, folder: str, card: Make) -> None:
-    one = card()
+    first_card = card()
     answer = client.post("/api/tokens", json={"name": "looker", "role": "viewer"}).json()
     client.headers["Authorization"] = f"Bearer {answer['token']}"
     base = f"/api/canvas/folders/{folder}"
     assert client.get(f"{base}/layout").status_code == 200
     assert client.get(f"{base}/canvas-picture").status_code == 200
-    row = {"item_id": one, "x": 0, "y": 0}
+    row = {"item_id": first_card, "x": 0, "y": 0}
     assert client.put(f"{base}/layout", json={"rows": [row]}).status_code == 403
     assert client.post(f"{base}/items", json={"kind": "note"}).status_code == 403
     client.headers["Authorization"] = "Bearer nobody"

@@ -27,14 +27,16 @@ def test_a_move_cuts_places_and_links_and_undo_puts_them_back(
     box = do("document.create", name="Box")["id"]
     inner = do("document.create", name="Inner", parent_id=box)["id"]
     letter = do("document.create", name="Letter", parent_id=inner, node_kind="note", page_content="Sir")["id"]
-    other = do("document.create", name="Other", parent_id=box, node_kind="note", page_content="Sir")["id"]
+    other_document_id = do(
+        "document.create", name="Other", parent_id=box, node_kind="note", page_content="Sir"
+    )["id"]
     do("canvas.save_layout", folder_id=inner, rows=[{"item_id": letter, "x": 10, "y": 20}])
     do(
         "canvas.save_layout",
         folder_id=box,
-        rows=[{"item_id": inner, "x": 1, "y": 2}, {"item_id": other, "x": 3, "y": 4}],
+        rows=[{"item_id": inner, "x": 1, "y": 2}, {"item_id": other_document_id, "x": 3, "y": 4}],
     )
-    link = {"folder_id": box, "kind": "link", "source_item_id": other, "target_item_id": inner}
+    link = {"folder_id": box, "kind": "link", "source_item_id": other_document_id, "target_item_id": inner}
     do("canvas.item_create", **link, text="answers")
     before = table_digests(library.db, engine.library_schema)
 
@@ -48,7 +50,7 @@ def test_a_move_cuts_places_and_links_and_undo_puts_them_back(
     with library.db.read() as conn:
         raw = raw_of(conn)
         assert raw.execute("SELECT item_id FROM canvas_place WHERE folder_id = ?", (box,)).fetchall() == [
-            (other,)
+            (other_document_id,)
         ]
         assert raw.execute("SELECT count(*) FROM canvas_item").fetchone() == (0,)
     with target.db.read() as conn:
@@ -56,8 +58,8 @@ def test_a_move_cuts_places_and_links_and_undo_puts_them_back(
         ((place, folder, item, x, y),) = raw.execute(
             "SELECT id, folder_id, item_id, x, y FROM canvas_place"
         ).fetchall()
-        named = dict(raw.execute("SELECT id, name FROM document").fetchall())
-    assert (named[folder], named[item], x, y) == ("Inner", "Letter", 10, 20)
+        rows = dict(raw.execute("SELECT id, name FROM document").fetchall())
+    assert (rows[folder], rows[item], x, y) == ("Inner", "Letter", 10, 20)
     assert place == f"{folder}::{item}"
     engine.undo(library, [outcome.result["source_audit_id"]], LOCAL_OWNER)
     assert table_digests(library.db, engine.library_schema) == before

@@ -87,8 +87,8 @@ class CheckingProject:
         answer = self.client.post("/api/check/runs", json=body)
         assert answer.status_code == 200, answer.text
         self.engine.jobs.run_until_idle(self.library)
-        found: dict[str, Any] = self.client.get(f"/api/check/runs/{answer.json()['job_id']}").json()
-        return found
+        found_answer: dict[str, Any] = self.client.get(f"/api/check/runs/{answer.json()['job_id']}").json()
+        return found_answer
 
     def verdicts(self, **query: Any) -> list[dict[str, Any]]:
         """Return the verdicts, oldest first."""

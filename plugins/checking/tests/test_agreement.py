@@ -73,12 +73,12 @@ def test_a_reading_of_another_pass_in_the_same_place_is_another_readers(project:
     page, old, lines = project.page([0.6, 0.6])
     project.read(page, old, lines, ["Dear Sir and friend", "yours truly"], "one")
     new = project.new_pass(page)
-    again = project.lines(page, new, 2)
-    project.read(page, new, again, ["Dear Sir and friend", "yours truly"], "two")
+    second_lines = project.lines(page, new, 2)
+    project.read(page, new, second_lines, ["Dear Sir and friend", "yours truly"], "two")
     run = project.check(page)
     assert run["counts"]["confirm"] == 2
     checked = {verdict["segment_id"] for verdict in project.verdicts(run_id=run["job_id"])}
-    assert checked == set(again)
+    assert checked == set(second_lines)
     of_the_first = project.check(page, pass_model="one")
     assert {verdict["segment_id"] for verdict in project.verdicts(run_id=of_the_first["job_id"])} == set(
         lines
@@ -108,9 +108,10 @@ def test_a_reading_unlike_the_corrected_lines_is_rejected(project: CheckingProje
     project.read(page, pass_id, ids, ["xq#%vz kk@@ jjxqv ¤¤¤ wwqx"], "one")
     other, other_pass, _ = project.page([0.6])
     for number in range(10):
-        made = project.lines(other, other_pass, 6)
+        new_lines = project.lines(other, other_pass, 6)
         corrections = [
-            {"segment_id": one, "text": text} for one, text in zip(made, lines[number * 6 :], strict=False)
+            {"segment_id": new_line, "text": text}
+            for new_line, text in zip(new_lines, lines[number * 6 :], strict=False)
         ]
         project.do("representation.create_many", {"corrections": corrections})
     run = project.check(page)

@@ -30,14 +30,14 @@ def provider(project: CheckingProject) -> Iterator[LoopbackProvider]:
 def read(project: CheckingProject, *texts: str) -> tuple[str, list[str]]:
     """Create a page whose lines a machine read as *texts*; return its id and those of the readings."""
     page, pass_id, lines = project.page([0.5] * len(texts))
-    readings = [{"segment_id": one, "text": text} for one, text in zip(lines, texts, strict=True)]
+    readings = [{"segment_id": line, "text": text} for line, text in zip(lines, texts, strict=True)]
     sent = {"document_id": page, "pass_id": pass_id, "provider": "sample-reader", "readings": readings}
     return page, project.do("reading.take", sent)["representation_ids"]
 
 
 def check(project: CheckingProject, page: str, **more: Any) -> str:
-    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL, **more}
-    answer = project.client.post("/api/check/runs", json=sent)
+    body = {"layer": "readings", "scope_ids": [page], "checker": MODEL, **more}
+    answer = project.client.post("/api/check/runs", json=body)
     assert answer.status_code == 200, answer.text
     assert project.engine.jobs.run_until_idle(project.library, 60)
     return str(answer.json()["job_id"])
@@ -96,11 +96,11 @@ def test_a_model_that_sees_is_shown_the_picture_of_each_line(
     project.do("reading.take", sent)
     provider.answers = [json.dumps({"verdict": "confirm", "reasons": "As written"})]
     check(project, page)
-    assert [str(one["body"]).count("image_url") > 0 for one in provider.asked] == [True, True]
+    assert [str(request["body"]).count("image_url") > 0 for request in provider.asked] == [True, True]
     provider.add_to(project.engine, "Blind", capabilities=["text"])
     provider.asked.clear()
     check(project, page, checker={"provider": "Blind", "model": "tiny"})
-    assert [str(one["body"]).count("image_url") for one in provider.asked] == [0, 0]
+    assert [str(request["body"]).count("image_url") for request in provider.asked] == [0, 0]
 
 
 def test_instructions_on_a_page_affect_no_other_proposal(
@@ -135,8 +135,8 @@ def test_a_postponed_run_resumes_with_the_remaining_proposals(
     fine = json.dumps({"verdict": "confirm", "reasons": "Fine"})
     busy = Answer(status=429, body=b"", headers={"retry-after": "61"})
     provider.answers = [fine, fine, fine, busy, fine]
-    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
-    job_id = project.client.post("/api/check/runs", json=sent).json()["job_id"]
+    body = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
+    job_id = project.client.post("/api/check/runs", json=body).json()["job_id"]
     project.engine.jobs.run_until_idle(project.library)
     assert project.rows("SELECT count(*) FROM check_verdict") == [(3,)]
     with project.library.db.write() as conn:
@@ -153,8 +153,8 @@ def test_pages_leave_this_machine_only_if_the_run_allows_it(
 ) -> None:
     page, _ = read(project, "Deer Sir")
     provider.add_to(project.engine, "Far", host="https://203.0.113.7")
-    sent = {"layer": "readings", "scope_ids": [page], "checker": {**MODEL, "provider": "Far"}}
-    answer = project.client.post("/api/check/runs", json=sent)
+    body = {"layer": "readings", "scope_ids": [page], "checker": {**MODEL, "provider": "Far"}}
+    answer = project.client.post("/api/check/runs", json=body)
     assert (answer.status_code, answer.json()["code"]) == (403, "pages_may_not_leave")
 
 
@@ -166,10 +166,10 @@ def test_a_prompt_of_the_project_replaces_ours(project: CheckingProject, provide
     provider.answers = [json.dumps({"verdict": "unsure", "reasons": ""})]
     check(project, page, prompt_file="prompts/strict.txt")
     (asked,) = provider.asked
-    said = json.dumps(asked["body"])
-    assert "Judge like a notary." in said
-    assert "Deer Sir" in said
-    assert "can stand" not in said
+    json_text = json.dumps(asked["body"])
+    assert "Judge like a notary." in json_text
+    assert "Deer Sir" in json_text
+    assert "can stand" not in json_text
 
 
 def test_an_invalid_prompt_is_refused_before_anything_is_queued(
@@ -209,8 +209,8 @@ def test_a_run_of_which_every_page_is_refused_fails_with_the_reason(
     project: CheckingProject, provider: LoopbackProvider
 ) -> None:
     page, _ = read(project, "Deer Sir")
-    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
-    job_id = project.client.post("/api/check/runs", json=sent).json()["job_id"]
+    body = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
+    job_id = project.client.post("/api/check/runs", json=body).json()["job_id"]
     with project.engine.state.read() as conn:
         (identity,) = conn.exec_driver_sql("SELECT id FROM provider").scalars()
     project.engine.run(None, "provider.update", {"provider_id": identity, "enabled": False}, LOCAL_OWNER)
@@ -236,9 +236,9 @@ def test_a_run_that_is_cancelled_asks_about_no_further_proposal(
     """
     monkeypatch.setattr(asking, "AT_ONCE", 1)
     page, (first, second, *_) = read(project, "one", "two", "three", "four", "five")
-    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
+    body = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
     project.client.put("/api/activity/jobs/paused", json={"paused": True})
-    job_id = project.client.post("/api/check/runs", json=sent).json()["job_id"]
+    job_id = project.client.post("/api/check/runs", json=body).json()["job_id"]
     # The run may be over before the provider's thread has heard what the request to cancel answers.
     cancelled: Queue[str] = Queue()
 

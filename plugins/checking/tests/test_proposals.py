@@ -72,11 +72,11 @@ def test_the_corrected_word_and_words_with_the_same_confusion_are_proposed(
     project: CheckingProject, lines: list[str]
 ) -> None:
     correct(project, lines[1], "a hand in the sand")
-    found = proposals(project, segment_id=lines[1])
-    assert words_of(found) == [("hancl", "hand")]
-    assert found[0]["segment_id"] == lines[4]
-    assert found[0]["picture"] == f"/api/segments/{lines[4]}/picture"
-    assert (found[0]["wrong"], found[0]["right"]) == ("hancl", "hand")
+    found_proposals = proposals(project, segment_id=lines[1])
+    assert words_of(found_proposals) == [("hancl", "hand")]
+    assert found_proposals[0]["segment_id"] == lines[4]
+    assert found_proposals[0]["picture"] == f"/api/segments/{lines[4]}/picture"
+    assert (found_proposals[0]["wrong"], found_proposals[0]["right"]) == ("hancl", "hand")
     correct(project, lines[0], RIGHT)
     everywhere = proposals(project)
     assert sorted(words_of(everywhere)) == [("hancl", "hand"), ("lamcl", "land")]
@@ -92,8 +92,8 @@ def test_another_word_is_proposed_where_the_confusion_leads_to_a_word_that_is_kn
     page, pass_id, made = project.page([0.5] * 2)
     project.read(page, pass_id, made, ["white sancl here", "the sand there"], "one")
     correct(project, lines[1], "a hand in the sand")
-    found = proposals(project, segment_id=lines[1])
-    assert ("sancl", "sand") in words_of(found)
+    found_proposals = proposals(project, segment_id=lines[1])
+    assert ("sancl", "sand") in words_of(found_proposals)
 
 
 def test_many_are_accepted_and_rejected_in_one_step_and_undone_in_one(
@@ -101,8 +101,8 @@ def test_many_are_accepted_and_rejected_in_one_step_and_undone_in_one(
 ) -> None:
     correct(project, lines[1], "a hand in the sand")
     correct(project, lines[0], RIGHT)
-    found = {proposal["read"]: proposal for proposal in proposals(project)}
-    body = {"accepted": [item(found["lamcl"])], "rejected": [item(found["hancl"])]}
+    proposals_by_read = {proposal["read"]: proposal for proposal in proposals(project)}
+    body = {"accepted": [item(proposals_by_read["lamcl"])], "rejected": [item(proposals_by_read["hancl"])]}
     answer = project.client.post("/api/check/proposals", json=body)
     assert answer.status_code == 200, answer.text
     texts = project.client.get(f"/api/segments/{lines[2]}/readings").json()["items"]
@@ -157,24 +157,24 @@ def test_a_proposal_for_a_text_that_is_another_by_now_changes_nothing(
     project: CheckingProject, lines: list[str]
 ) -> None:
     correct(project, lines[1], "a hand in the sand")
-    (found,) = proposals(project)
+    (proposal,) = proposals(project)
     correct(project, lines[4], "by my hand and sea")
     for name in ("accepted", "rejected"):
         with pytest.raises(Conflict, match="List the proposals again"):
-            project.do("proposal.decide", {name: [item(found)]})
+            project.do("proposal.decide", {name: [item(proposal)]})
     with pytest.raises(Invalid, match="No proposal is accepted or rejected"):
         project.do("proposal.decide", {})
     with pytest.raises(Forbidden):
-        project.do("proposal.decide", {"accepted": [item(found)]}, MACHINE)
+        project.do("proposal.decide", {"accepted": [item(proposal)]}, MACHINE)
 
 
 def test_two_proposals_about_the_same_letters_are_not_both_accepted(
     project: CheckingProject, lines: list[str]
 ) -> None:
     correct(project, lines[1], "a hand in the sand")
-    (found,) = proposals(project)
+    (proposal,) = proposals(project)
     with pytest.raises(Invalid, match="about the same letters"):
-        project.do("proposal.decide", {"accepted": [item(found), {**item(found), "proposed": "hound"}]})
+        project.do("proposal.decide", {"accepted": [item(proposal), {**item(proposal), "proposed": "hound"}]})
 
 
 def test_a_line_that_nobody_corrected_has_no_proposals(project: CheckingProject, lines: list[str]) -> None:
@@ -195,10 +195,10 @@ def test_words_on_withheld_pages_are_neither_proposed_nor_lead_to_proposals(
     project.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
     token = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()["token"]
     asked = {"params": {"segment_id": lines[1], "least": 0}, "headers": {"Authorization": f"Bearer {token}"}}
-    seen = project.client.get("/api/check/proposals", **asked).json()["items"]
-    assert hidden not in {one["document_id"] for one in seen}
+    items = project.client.get("/api/check/proposals", **asked).json()["items"]
+    assert hidden not in {one["document_id"] for one in items}
     # "sand" stands on the page that may not be seen, and nowhere else.
-    assert ("sancl", "sand") not in words_of(seen)
+    assert ("sancl", "sand") not in words_of(items)
     assert ("sancl", "sand") in words_of(proposals(project, segment_id=lines[1], least=0))
 
 
@@ -234,8 +234,8 @@ def test_lines_are_listed_in_the_order_in_which_a_correction_helps(
     }
     assert after[made[3]] == pytest.approx((before[made[3]] + 0.6 * len(texts[3])) / 2)
     correct(project, made[1], texts[0])
-    left = project.client.get("/api/disputed").json()["items"]
-    assert made[1] not in {one["segment_id"] for one in left}
+    items = project.client.get("/api/disputed").json()["items"]
+    assert made[1] not in {one["segment_id"] for one in items}
     assert project.client.get("/api/disputed", params={"scope_id": "none"}).status_code == 404
 
 

@@ -50,8 +50,8 @@ class Selection:
     def draw(self, **more: Any) -> dict[str, Any]:
         answer = self.project.client.post("/api/quality/samples", json={"scope_ids": self.pages, **more})
         assert answer.status_code == 200, answer.text
-        drawn: dict[str, Any] = answer.json()
-        return drawn
+        drawn_answer: dict[str, Any] = answer.json()
+        return drawn_answer
 
     def rate_of(self, sample_id: str) -> dict[str, Any]:
         answer = self.project.client.get(f"/api/quality/samples/{sample_id}")
@@ -82,22 +82,22 @@ def test_the_rate_of_the_whole_selection_lies_in_the_interval(selection: Selecti
     drawn = selection.draw(lines=20, seed=3)
     assert (drawn["lines"], drawn["population"], drawn["cer"], drawn["statement"]) == (20, 40, None, None)
     assert selection.answer_all(drawn["id"]) == 20
-    told = selection.rate_of(drawn["id"])
-    assert told["cer"]["low"] <= selection.rate <= told["cer"]["high"]
-    assert told["wer"]["low"] < told["wer"]["rate"] < told["wer"]["high"]
-    assert 0 < told["cer"]["more_lines"] <= 20
-    assert told["persons"] == ["Anna"]
+    rate = selection.rate_of(drawn["id"])
+    assert rate["cer"]["low"] <= selection.rate <= rate["cer"]["high"]
+    assert rate["wer"]["low"] < rate["wer"]["rate"] < rate["wer"]["high"]
+    assert 0 < rate["cer"]["more_lines"] <= 20
+    assert rate["persons"] == ["Anna"]
     for part in ("95 % interval", "20 of 40 lines", "seed 3", "Anna", "word error rate"):
-        assert part in told["statement"]
+        assert part in rate["statement"]
 
 
 def test_with_every_line_answered_the_rate_is_exact(selection: Selection) -> None:
     drawn = selection.draw(lines=40)
     selection.answer_all(drawn["id"])
-    told = selection.rate_of(drawn["id"])
-    rates = {name: told["cer"][name] for name in ("rate", "low", "high")}
+    rate = selection.rate_of(drawn["id"])
+    rates = {name: rate["cer"][name] for name in ("rate", "low", "high")}
     assert rates == pytest.approx(dict.fromkeys(rates, selection.rate))
-    assert told["cer"]["more_lines"] == 0
+    assert rate["cer"]["more_lines"] == 0
 
 
 def test_the_same_seed_draws_the_same_lines_and_another_draws_others(selection: Selection) -> None:
@@ -141,8 +141,8 @@ def test_two_persons_on_one_line_do_not_overwrite_each_other(selection: Selectio
     do("quality.answer", {"line_id": line["line_id"], "text": "Anna's"}, ANNA)
     with pytest.raises(Conflict, match="Anna answered this line already"):
         do("quality.answer", {"line_id": line["line_id"], "text": "Ben's"}, BEN)
-    put = do("quality.answer", {"line_id": line["line_id"], "text": "Ben's", "replace": True}, BEN)
-    assert (put["truth"], put["answered_by"]) == ("Ben's", "Ben")
+    outcome = do("quality.answer", {"line_id": line["line_id"], "text": "Ben's", "replace": True}, BEN)
+    assert (outcome["truth"], outcome["answered_by"]) == ("Ben's", "Ben")
 
 
 def test_an_answer_is_one_thing_and_a_persons(selection: Selection) -> None:
@@ -161,9 +161,9 @@ def test_pages_deleted_half_way_count_neither_as_lines_nor_as_answers(selection:
     waiting = selection.project.client.get(f"/api/quality/samples/{drawn['id']}/lines").json()["items"]
     selection.answer_all(drawn["id"], most=30)
     selection.project.do("document.delete", {"ids": [selection.pages[0]]})
-    told = selection.rate_of(drawn["id"])
-    assert (told["population"], told["pages"], told["gone"], told["holds"]) == (30, 3, 1, False)
-    assert "1 of its pages were deleted" in told["statement"]
+    rate = selection.rate_of(drawn["id"])
+    assert (rate["population"], rate["pages"], rate["gone"], rate["holds"]) == (30, 3, 1, False)
+    assert "1 of its pages were deleted" in rate["statement"]
     gone = next(one for one in reversed(waiting) if one["document_id"] == selection.pages[0])
     with pytest.raises(Conflict, match=r"deleted since|answered this line"):
         selection.project.do("quality.answer", {"line_id": gone["id"], "text": "x"})
@@ -177,9 +177,9 @@ def test_a_statement_says_when_it_no_longer_holds_and_undo_makes_it_hold_again(s
     assert selection.rate_of(drawn["id"])["holds"]
     line = next(iter(selection.truth))
     answer = selection.project.client.post(f"/api/segments/{line}/correct", json={"text": "Something else"})
-    told = selection.rate_of(drawn["id"])
-    assert (told["holds"], told["changed"]) == (False, 1)
-    assert "It no longer holds: the text of 1 of its pages" in told["statement"]
+    rate = selection.rate_of(drawn["id"])
+    assert (rate["holds"], rate["changed"]) == (False, 1)
+    assert "It no longer holds: the text of 1 of its pages" in rate["statement"]
     selection.project.client.post(f"/api/actions/audit/{answer.json()['audit_id']}/undo")
     assert selection.rate_of(drawn["id"])["holds"]
 
@@ -189,8 +189,8 @@ def test_the_readings_of_one_reader_are_measured_even_where_another_text_counts(
     selection.project.client.post(f"/api/segments/{line}/correct", json={"text": selection.truth[line]})
     drawn = selection.draw(lines=40, reader="one")
     selection.answer_all(drawn["id"])
-    told = selection.rate_of(drawn["id"])
-    assert (told["cer"]["rate"], told["holds"]) == (pytest.approx(selection.rate), True)
+    rate = selection.rate_of(drawn["id"])
+    assert (rate["cer"]["rate"], rate["holds"]) == (pytest.approx(selection.rate), True)
     counting = selection.draw(lines=40)
     selection.answer_all(counting["id"])
     assert selection.rate_of(counting["id"])["cer"]["rate"] < selection.rate
@@ -220,12 +220,12 @@ def test_what_is_withheld_belongs_to_no_selection_and_no_number_tells_of_it(sele
     answer = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
     editor = {"Authorization": f"Bearer {answer['token']}"}
     project.do("rights.set", {"target_kind": "document", "target_id": selection.pages[0], "restricted": True})
-    others = {"scope_ids": [], "lines": 15}
-    seen = project.client.post("/api/quality/samples", json=others, headers=editor)
-    assert seen.status_code == 200, seen.text
-    assert (seen.json()["population"], seen.json()["pages"]) == (30, 3)
+    other_body = {"scope_ids": [], "lines": 15}
+    seen_answer = project.client.post("/api/quality/samples", json=other_body, headers=editor)
+    assert seen_answer.status_code == 200, seen_answer.text
+    assert (seen_answer.json()["population"], seen_answer.json()["pages"]) == (30, 3)
     listed = project.client.get("/api/quality/samples", headers=editor).json()
-    assert [item["id"] for item in listed["items"]] == [seen.json()["id"]]
+    assert [item["id"] for item in listed["items"]] == [seen_answer.json()["id"]]
     hidden = project.client.get(f"/api/quality/samples/{whole['id']}", headers=editor)
     assert hidden.status_code in (403, 404)
     assert len(project.client.get("/api/quality/samples").json()["items"]) == 2
@@ -248,9 +248,9 @@ def test_a_sample_is_removed_with_its_answers_and_comes_back_by_undo(selection: 
     drawn = selection.draw(lines=20)
     selection.answer_all(drawn["id"])
     before = selection.rate_of(drawn["id"])
-    gone = selection.project.client.delete(f"/api/quality/samples/{drawn['id']}").json()
+    answer = selection.project.client.delete(f"/api/quality/samples/{drawn['id']}").json()
     assert selection.project.client.get(f"/api/quality/samples/{drawn['id']}").status_code == 404
-    selection.project.client.post(f"/api/actions/audit/{gone['audit_id']}/undo")
+    selection.project.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
     assert selection.rate_of(drawn["id"]) == before
 
 
@@ -283,5 +283,5 @@ def test_a_random_prefix_of_the_answers_is_a_sample_too(selection: Selection) ->
     listed = selection.project.client.get(f"/api/quality/samples/{drawn['id']}/lines").json()["items"]
     pages = {item["document_id"] for item in listed if item["truth"] is not None}
     assert pages == set(selection.pages)
-    told = selection.rate_of(drawn["id"])
-    assert told["cer"]["low"] <= selection.rate <= told["cer"]["high"]
+    rate = selection.rate_of(drawn["id"])
+    assert rate["cer"]["low"] <= selection.rate <= rate["cer"]["high"]

@@ -57,9 +57,9 @@ def test_a_verdict_is_undone_and_done_again(project: CheckingProject) -> None:
     read_twice(project)
     ((target,),) = project.rows("SELECT id FROM content_representation WHERE producer_model = 'two'")
     body = {"layer": "readings", "target_id": target, "verdict": "reject", "reasons": "Not what stands there"}
-    given = project.client.post("/api/check/verdicts", json=body).json()
-    undone = project.client.post(f"/api/actions/audit/{given['audit_id']}/undo").json()
+    answer = project.client.post("/api/check/verdicts", json=body).json()
+    undone = project.client.post(f"/api/actions/audit/{answer['audit_id']}/undo").json()
     assert project.verdicts() == []
     project.client.post(f"/api/actions/audit/{undone['audit_id']}/undo")
-    assert [verdict["id"] for verdict in project.verdicts()] == [given["id"]]
+    assert [verdict["id"] for verdict in project.verdicts()] == [answer["id"]]
     assert project.verdicts()[0]["trust"] == "person"

@@ -93,13 +93,13 @@ def single_matches(value: Any, one: dict[str, Any]) -> bool:
         return {"eq": within, "between": within, "gte": late, "lte": early}[op]
     if mine is None:
         return False
-    given, other = one["value"], one.get("value2")
+    given_value, other = one["value"], one.get("value2")
     return bool(
         {
-            "eq": lambda: mine == given,
-            "gte": lambda: mine >= given,
-            "lte": lambda: mine <= given,
-            "between": lambda: given <= mine <= other,
+            "eq": lambda: mine == given_value,
+            "gte": lambda: mine >= given_value,
+            "lte": lambda: mine <= given_value,
+            "between": lambda: given_value <= mine <= other,
         }[op]()
     )
 
@@ -172,7 +172,7 @@ def expected_answer(library: Library, query: DatasetQuery) -> dict[str, Any]:
         if (row["parent_id"] in reached or (query.recursive and query.parent_id is None))
         and (query.prototype_key is None or row["prototype_key"] == query.prototype_key)
         and (row["attributes"] != {} or not query.attributed_only)
-        and all(matches(value_at(row, one.attr), one.model_dump()) for one in query.filters)
+        and all(matches(value_at(row, condition.attr), condition.model_dump()) for condition in query.filters)
     ]
     sort = query.sort
     ordered = (
@@ -195,7 +195,9 @@ def check_answer(answer: dict[str, Any], library: Library, query: DatasetQuery) 
     wanted = expected_answer(library, query)
     assert found["total"] == wanted["total"], query
     assert [row["id"] for row in found["rows"]] == wanted["ids"], query
-    assert [(one["bin"], one["count"]) for one in found["bins"]] == list(wanted["bins"].items()), query
+    assert [(bin_row["bin"], bin_row["count"]) for bin_row in found["bins"]] == list(
+        wanted["bins"].items()
+    ), query
     for attr, counts in wanted["facets"].items():
         got = [(orjson.dumps(one["value"]).decode(), one["count"]) for one in found["facets"][attr]]
         assert got == list(counts.items()), (attr, query)

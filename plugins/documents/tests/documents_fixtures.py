@@ -71,12 +71,12 @@ def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]
 
 def names_under(library: Library, parent_id: str | None) -> list[str]:
     """Return the names of the live children, in order."""
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT name FROM document WHERE parent_id IS ? AND deleted_at IS NULL ORDER BY sort_order, name, id",
         parent_id,
     )
-    return [row[0] for row in found]
+    return [row[0] for row in found_rows]
 
 
 def count(library: Library, table: str, where: str = "1") -> int:
@@ -86,13 +86,13 @@ def count(library: Library, table: str, where: str = "1") -> int:
 
 def imported_of(library: Library, name: str = "pages") -> str:
     """Return the id of the folder in Sources that was made for the imported folder *name*."""
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT id FROM document WHERE parent_id = ? AND name = ? AND doc_type = 'folder' AND deleted_at IS NULL",
         sources_of(library),
         name,
     )
-    ((identity,),) = found
+    ((identity,),) = found_rows
     return str(identity)
 
 

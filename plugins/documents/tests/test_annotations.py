@@ -27,8 +27,8 @@ def annotate(client: Any, page: str, **fields: Any) -> dict[str, Any]:
     }
     answer = client.post("/api/annotations", json=body | fields)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def test_an_annotation_from_first_to_last(client: Any, page: str) -> None:
@@ -45,10 +45,10 @@ def test_an_annotation_from_first_to_last(client: Any, page: str) -> None:
     ).json()
     assert (changed["text"], changed["tags"], changed["color"]) == ("a third hand", [], "#aa0000")
     assert client.get(f"/api/documents/{page}/view").json()["attachments"]["annotation_count"] == 1
-    gone = client.delete(f"/api/annotations/{annotation['id']}").json()
-    assert (gone["status"], gone["id"]) == ("deleted", annotation["id"])
+    answer = client.delete(f"/api/annotations/{annotation['id']}").json()
+    assert (answer["status"], answer["id"]) == ("deleted", annotation["id"])
     assert client.get("/api/annotations", params={"document_id": page}).json()["total"] == 0
-    assert client.post(f"/api/actions/audit/{gone['audit_id']}/undo").status_code == 200
+    assert client.post(f"/api/actions/audit/{answer['audit_id']}/undo").status_code == 200
     assert client.get("/api/annotations", params={"document_id": page}).json()["total"] == 1
 
 
@@ -165,11 +165,11 @@ def test_other_tools_read_them_as_web_annotations(client: Any, page: str) -> Non
     annotate(client, page, targets=[{"segment_id": "a" * 32, "char_start": 0, "char_end": 3}])
     answer = client.get(f"/api/documents/{page}/annotations.jsonld")
     assert answer.headers["content-type"].startswith("application/ld+json")
-    found = answer.json()
-    assert found["@context"] == "http://www.w3.org/ns/anno.jsonld"
-    assert found["type"] == "AnnotationPage"
-    note, highlight, rating, underline, ink, both = found["items"]
-    for item in found["items"]:
+    found_answer = answer.json()
+    assert found_answer["@context"] == "http://www.w3.org/ns/anno.jsonld"
+    assert found_answer["type"] == "AnnotationPage"
+    note, highlight, rating, underline, ink, both = found_answer["items"]
+    for item in found_answer["items"]:
         assert item["type"] == "Annotation"
         assert item["id"].startswith("urn:uuid:")
         assert item["creator"] == {"type": "Person", "name": "owner"}

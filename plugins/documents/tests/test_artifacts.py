@@ -54,10 +54,10 @@ def test_an_artifact_is_read_with_its_geometry(client: Any, artifact: Make) -> N
     assert len(answer["ocr_geometry"]["boxes"]) == 4
     listed = client.get(f"/api/documents/{answer['document_id']}/artifacts").json()
     assert [item["id"] for item in listed["items"]] == [identity]
-    other = client.get(
+    other_answer = client.get(
         f"/api/documents/{answer['document_id']}/artifacts", params={"artifact_type": "people"}
     ).json()
-    assert (other["items"], other["total"]) == ([], 0)
+    assert (other_answer["items"], other_answer["total"]) == ([], 0)
     view = client.get(f"/api/documents/{answer['document_id']}/view").json()
     assert view["attachments"]["artifacts"][0]["has_geometry"] is True
     assert "content" not in view["attachments"]["artifacts"][0]
@@ -66,17 +66,17 @@ def test_an_artifact_is_read_with_its_geometry(client: Any, artifact: Make) -> N
 def region(client: Any, identity: str, **given: Any) -> dict[str, Any]:
     answer = client.get(f"/api/artifacts/{identity}/region", params=given)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def test_words_are_pointed_at(client: Any, artifact: Make) -> None:
     identity = artifact()
-    one = region(client, identity, char_start=5, char_end=6)
-    assert one["geometry_status"] == "located"
-    assert [box["index"] for box in one["region"]["boxes"]] == [1]
-    two = region(client, identity, char_start=2, char_end=7)
-    assert two["region"]["bbox"] == pytest.approx([0.1, 0.1, 0.55, 0.05])
+    first_region = region(client, identity, char_start=5, char_end=6)
+    assert first_region["geometry_status"] == "located"
+    assert [box["index"] for box in first_region["region"]["boxes"]] == [1]
+    second_region = region(client, identity, char_start=2, char_end=7)
+    assert second_region["region"]["bbox"] == pytest.approx([0.1, 0.1, 0.55, 0.05])
     line = region(client, identity, line=1)
     assert ([box["index"] for box in line["region"]["boxes"]], line["char_start"]) == ([3], 14)
     whole = region(client, identity)
@@ -91,11 +91,11 @@ def test_why_nothing_is_pointed_at(client: Any, artifact: Make, library: Library
         (artifact(boxes=[], content=""), "blank-page"),
         (artifact(boxes=[], content="words"), "engine-without-geometry"),
     ):
-        found = region(client, identity)
-        assert (found["geometry_status"], found["region"]) == (status, None)
-        assert found["geometry_reason"].endswith(".")
-    found = region(client, artifact(), char_start=3, char_end=4)
-    assert found["geometry_status"] == "no-match"
+        found_region = region(client, identity)
+        assert (found_region["geometry_status"], found_region["region"]) == (status, None)
+        assert found_region["geometry_reason"].endswith(".")
+    found_region = region(client, artifact(), char_start=3, char_end=4)
+    assert found_region["geometry_status"] == "no-match"
 
 
 def freeze(engine: Engine, library: Library, identity: str) -> None:
@@ -135,8 +135,8 @@ def test_an_invalid_span_is_422(client: Any, artifact: Make, given: dict[str, in
 def edit(client: Any, identity: str, **given: Any) -> dict[str, Any]:
     answer = client.put(f"/api/artifacts/{identity}/regions", json=given)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def test_edits_are_logged_and_undone(client: Any, artifact: Make, engine: Engine, library: Library) -> None:
@@ -146,9 +146,9 @@ def test_edits_are_logged_and_undone(client: Any, artifact: Make, engine: Engine
     assert moved["geometry"]["boxes"][0]["source"] == "manual"
     assert moved["version"] == 2
     combined = edit(client, identity, op="combine", indices=[2, 1])
-    one = combined["geometry"]["boxes"][1]
-    assert (one["text"], one["level"]) == ("señor mío", "word")
-    assert one["bbox"] == pytest.approx([0.35, 0.1, 0.55, 0.05])
+    box = combined["geometry"]["boxes"][1]
+    assert (box["text"], box["level"]) == ("señor mío", "word")
+    assert box["bbox"] == pytest.approx([0.35, 0.1, 0.55, 0.05])
     assert len(combined["geometry"]["boxes"]) == 3
     added = edit(client, identity, op="add", bbox=[0.5, 0.5, 0.1, 0.1], text="rúbrica", level="region")
     assert added["geometry"]["boxes"][3]["text"] == "rúbrica"

@@ -16,8 +16,8 @@ Make = Callable[..., str]
 def declare(client: Any, key: str, **fields: Any) -> dict[str, Any]:
     answer = client.post("/api/classifications", json={"key": key, "label": key.title(), **fields})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def test_a_project_starts_with_some(client: Any) -> None:
@@ -144,10 +144,10 @@ def test_changes_keep_what_is_not_named(client: Any) -> None:
 
 def test_declarations_are_stored_the_same_on_creation_and_on_change(client: Any, folder: Make) -> None:
     said = [{"key": "place", "label": "Place"}]
-    (made,) = declare(client, "deed", declarations=said)["declarations"]
+    (declaration,) = declare(client, "deed", declarations=said)["declarations"]
     declare(client, "will")
     changed = client.patch("/api/classifications/will", json={"declarations": said}).json()
-    assert changed["declarations"] == [{**made, "from_key": "will"}]
+    assert changed["declarations"] == [{**declaration, "from_key": "will"}]
     box = folder("Box", prototype_key="will")
     response = client.get(f"/api/documents/{box}/effective-attributes")
     assert (response.status_code, response.json()["declarations"]) == (200, changed["declarations"])
@@ -178,12 +178,12 @@ def test_a_prototype_in_use_stays_when_its_making_is_undone(
         assert refused.value.fields["reason"] == "changed"
         assert later is None or refused.value.fields["later_audit_id"] == later
     freed = act("document.update", {"document_id": box, "prototype_key": None})
-    (gone,) = engine.undo(library, [will.audit_id], OWNER)["audit_ids"]
+    (audit_id,) = engine.undo(library, [will.audit_id], OWNER)["audit_ids"]
     # A document cannot get a prototype back that no longer exists.
     with pytest.raises(Conflict) as refused:
         engine.undo(library, [freed.audit_id], OWNER)
-    assert refused.value.fields["later_audit_id"] == gone
-    engine.undo(library, [gone], OWNER)
+    assert refused.value.fields["later_audit_id"] == audit_id
+    engine.undo(library, [audit_id], OWNER)
     engine.undo(library, [freed.audit_id], OWNER)
 
 
@@ -230,15 +230,15 @@ def test_accepting_assigns_the_kind_and_undo_puts_the_proposal_back(
     propose(do, box)
     answer = client.post(f"/api/documents/{box}/proposed-kind/accept").json()
     assert (answer["document_id"], answer["prototype_key"], answer["state"]) == (box, "letter", "accepted")
-    found = client.get(f"/api/documents/{box}").json()
-    assert found["prototype_key"] == "letter"
-    assert found["metadata"]["proposed_attributes"]["prototype"]["accepted_by"] == "owner"
-    again = client.post(f"/api/documents/{box}/proposed-kind/reject")
-    assert (again.status_code, again.json()["code"]) == (409, "already_decided")
+    found_answer = client.get(f"/api/documents/{box}").json()
+    assert found_answer["prototype_key"] == "letter"
+    assert found_answer["metadata"]["proposed_attributes"]["prototype"]["accepted_by"] == "owner"
+    second_answer = client.post(f"/api/documents/{box}/proposed-kind/reject")
+    assert (second_answer.status_code, second_answer.json()["code"]) == (409, "already_decided")
     engine.undo(library, [answer["audit_id"]], OWNER)
-    found = client.get(f"/api/documents/{box}").json()
-    assert found["prototype_key"] is None
-    assert found["metadata"]["proposed_attributes"]["prototype"]["state"] == "pending"
+    found_answer = client.get(f"/api/documents/{box}").json()
+    assert found_answer["prototype_key"] is None
+    assert found_answer["metadata"]["proposed_attributes"]["prototype"]["state"] == "pending"
 
 
 def test_a_rejected_kind_is_never_proposed_again(
@@ -255,8 +255,8 @@ def test_a_rejected_kind_is_never_proposed_again(
     do("document.reject_kind", {"document_id": box})
     with pytest.raises(Conflict):
         propose(do, box)
-    other = folder("Other")
-    propose(do, other)
+    other_folder = folder("Other")
+    propose(do, other_folder)
 
 
 def test_without_a_proposal_there_is_nothing_to_decide(client: Any, do: Run, folder: Make) -> None:

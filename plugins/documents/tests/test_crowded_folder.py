@@ -51,7 +51,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def test_a_hundred_thousand_children_are_nothing_special(
     engine: Engine, library: Library, folder: Callable[..., str], client: Any
 ) -> None:
-    box, other = folder("Box"), folder("Other")
+    box, other_folder = folder("Box"), folder("Other")
     engine.run(library, "crowded.fill", {"parent_id": box}, OWNER)
 
     page = client.get("/api/documents", params={"parent_id": box, "limit": 200, "offset": 99_900}).json()
@@ -75,15 +75,15 @@ def test_a_hundred_thousand_children_are_nothing_special(
     last = page["items"][-1]["id"]
     engine.run(library, "document.move", {"ids": [last], "parent_id": box, "after_id": None}, OWNER)
     assert client.get("/api/documents", params={"parent_id": box}).json()["items"][0]["id"] == last
-    gone = engine.run(library, "document.delete", {"ids": [box]}, OWNER)
+    outcome = engine.run(library, "document.delete", {"ids": [box]}, OWNER)
     entry = client.get("/api/documents/trash").json()["items"][0]
     assert entry["item_count"] == CHILDREN
     assert dataset(library, DatasetQuery(recursive=True, attributed_only=True))["total"] == 0
-    engine.undo(library, [str(gone.audit_id)], OWNER)
-    engine.run(library, "document.move", {"ids": [box], "parent_id": other}, OWNER)
-    assert dataset(library, DatasetQuery(parent_id=other, recursive=True))["total"] == CHILDREN + 1
+    engine.undo(library, [str(outcome.audit_id)], OWNER)
+    engine.run(library, "document.move", {"ids": [box], "parent_id": other_folder}, OWNER)
+    assert dataset(library, DatasetQuery(parent_id=other_folder, recursive=True))["total"] == CHILDREN + 1
 
-    engine.run(library, "document.delete", {"ids": [other]}, OWNER)
+    engine.run(library, "document.delete", {"ids": [other_folder]}, OWNER)
     engine.run(library, "document.empty_trash", {}, OWNER)
     assert count(library, "document") == 1
     assert rows(library, "SELECT count(*) FROM document__history WHERE parent_id = ?", box) == [(0,)]

@@ -81,14 +81,14 @@ def test_random_filters_agree_with_plain_python(engine: Engine, library: Library
     chance = random.Random(2)
     for _ in range(400):
         filters = [a_filter(chance) for _ in range(chance.choice([1, 1, 2]))]
-        wanted = {
+        ids = {
             one["id"]
             for one in known
             if all(matches(one["attributes"].get(part["attr"]), part) for part in filters)
         }
         answer = ask(library, parent_id=box, filters=filters)
-        assert {row["id"] for row in answer["rows"]} == wanted, filters
-        assert answer["total"] == len(wanted)
+        assert {row["id"] for row in answer["rows"]} == ids, filters
+        assert answer["total"] == len(ids)
 
 
 @pytest.mark.parametrize("kind", ["text", "number", "date", "checkbox"])
@@ -126,14 +126,14 @@ def test_facets_count_each_value(engine: Engine, library: Library, folder: Make)
     known = fill(engine, library, box, 80, seed=4)
     answer = ask(library, parent_id=box, facets=NAMES)
     for attr in NAMES:
-        wanted: Counter[str] = Counter()
+        wanted_counts: Counter[str] = Counter()
         for one in known:
             value = one["attributes"].get(attr)
             for member in value if isinstance(value, list) else [value]:
                 if member is not None:
-                    wanted[orjson.dumps(member).decode()] += 1
+                    wanted_counts[orjson.dumps(member).decode()] += 1
         got = {orjson.dumps(entry["value"]).decode(): entry["count"] for entry in answer["facets"][attr]}
-        assert got == wanted, attr
+        assert got == wanted_counts, attr
         counts = [entry["count"] for entry in answer["facets"][attr]]
         assert counts == sorted(counts, reverse=True)
         for entry in answer["facets"][attr][:4]:
@@ -152,13 +152,13 @@ def test_bins_count_dates(engine: Engine, library: Library, folder: Make, granul
     box = folder("Box")
     known = fill(engine, library, box, 80, seed=5)
     answer = ask(library, parent_id=box, bins={"attr": "d", "granularity": granularity})["bins"]
-    wanted = Counter(
+    counts = Counter(
         bin_of(one["attributes"].get("d"), granularity)
         for one in known
         if not isinstance(one["attributes"].get("d"), bool)
     )
-    del wanted[None]
-    assert {entry["bin"]: entry["count"] for entry in answer} == wanted
+    del counts[None]
+    assert {entry["bin"]: entry["count"] for entry in answer} == counts
     starts = [start_of(entry["bin"]) for entry in answer]
     assert starts == sorted(starts)
 
@@ -176,17 +176,17 @@ def test_what_is_in_the_table(library: Library, folder: Make, note: Make, do: Ru
     box = folder("Box")
     letter = folder("Letter", box, prototype_key="letter", attributes={"place": "Toledo"})
     deep = note("Deep", letter, text="x" * 400)
-    gone = folder("Gone", box)
-    do("document.delete", {"ids": [gone]})
+    removed_folder = folder("Gone", box)
+    do("document.delete", {"ids": [removed_folder]})
     names = [row["name"] for row in ask(library, parent_id=box)["rows"]]
     assert names == ["Letter"]
     answer = ask(library, parent_id=box, recursive=True)
     assert {row["id"] for row in answer["rows"]} == {letter, deep}
     assert next(row for row in answer["rows"] if row["id"] == deep)["excerpt"] == "x" * 280
-    assert [r["id"] for r in ask(library, parent_id=box, recursive=True, attributed_only=True)["rows"]] == [
-        letter
-    ]
-    assert [r["id"] for r in ask(library, recursive=True, prototype_key="letter")["rows"]] == [letter]
+    assert [
+        row["id"] for row in ask(library, parent_id=box, recursive=True, attributed_only=True)["rows"]
+    ] == [letter]
+    assert [row["id"] for row in ask(library, recursive=True, prototype_key="letter")["rows"]] == [letter]
     assert {row["name"] for row in ask(library)["rows"]} == {"Box", "Sources"}
 
 
@@ -235,8 +235,8 @@ def test_a_list_meets_a_condition_where_one_of_its_members_does(library: Library
         ({"op": "between", "value": "1700", "value2": "1760", "type": "date"}, "6"),
         ({"op": "is_set"}, "01234567"),
     ):
-        found = ask(library, parent_id=box, filters=[{"attr": "place", **asked}])
-        assert "".join(row["name"] for row in found["rows"]) == names, asked
+        answer = ask(library, parent_id=box, filters=[{"attr": "place", **asked}])
+        assert "".join(row["name"] for row in answer["rows"]) == names, asked
 
 
 def test_how_letters_are_composed_is_no_difference(library: Library, folder: Make) -> None:
@@ -380,7 +380,7 @@ def test_dates_mean_what_edtf_defines(library: Library, folder: Make) -> None:
     )
     names = [row["name"] for row in answer["rows"]]
     assert names == ["decade", "about", "spring", "unsure", "interval", "open", "one of"]
-    assert [(one["bin"], one["count"]) for one in answer["bins"]] == [
+    assert [(bin_row["bin"], bin_row["count"]) for bin_row in answer["bins"]] == [
         ("175X", 1),
         ("1750", 1),
         ("1750-03", 2),
@@ -435,7 +435,5 @@ def test_nothing_was_dropped(library: Library) -> None:
     ],
 )
 def test_where_a_date_begins_and_ends(text: str, start: int | None, end: int | None) -> None:
-    found = span_of(text)
-    assert (
-        (found.start, found.end) == (start, end) if start is not None and found is not None else found is None
-    )
+    span = span_of(text)
+    assert (span.start, span.end) == (start, end) if start is not None and span is not None else span is None

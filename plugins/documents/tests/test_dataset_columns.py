@@ -252,17 +252,17 @@ def test_after_restoring_a_snapshot_its_content_is_answered(
 
 @pytest.mark.usefixtures("always_written")
 def test_what_empty_trash_removed_is_not_on_the_disk(library: Library, folder: Make, do: Run) -> None:
-    kept = folder("Kept")
-    gone = folder("Gone", kept, attributes={"place": "a secret place"})
-    folder("Other", kept)
+    kept_folder = folder("Kept")
+    removed_folder = folder("Gone", kept_folder, attributes={"place": "a secret place"})
+    folder("Other", kept_folder)
     check(library, everything())
     assert b"a secret place" in b"".join(path.read_bytes() for path in list_files(library)[0].iterdir())
-    do("document.delete", {"ids": [gone]})
+    do("document.delete", {"ids": [removed_folder]})
     check(library, everything())
     do("document.empty_trash", {})
     assert list_files(library) == []
     # After the purge the numbers of the history continue where the removed ones began.
-    folder("New", kept)
+    folder("New", kept_folder)
     check(library, everything())
     names = [row["name"] for row in dataset(library, everything())["rows"]]
     assert sorted(names) == ["Kept", "New", "Other", "Sources"]
@@ -273,18 +273,20 @@ def test_what_empty_trash_removed_is_gone_for_a_concurrent_request(
     library: Library, folder: Make, do: Run
 ) -> None:
     """A concurrent request may hold the old columns while their files are removed."""
-    kept = folder("Kept")
-    gone = folder("Gone", kept)
-    do("document.delete", {"ids": [gone]})
-    folder("Later", kept)
+    kept_folder = folder("Kept")
+    removed_folder = folder("Gone", kept_folder)
+    do("document.delete", {"ids": [removed_folder]})
+    folder("Later", kept_folder)
     check(library, everything())
     before = dict(library.held)
     do("document.empty_trash", {})
     library.held.update(before)
-    folder("New", kept)
+    folder("New", kept_folder)
     check(library, everything())
     with library.db.read() as conn:
-        assert gone not in keeper_of(library).table(raw_of(conn)).ids, "nothing of it stays in memory"
+        assert removed_folder not in keeper_of(library).table(raw_of(conn)).ids, (
+            "nothing of it stays in memory"
+        )
 
 
 def test_many_changes_at_once_make_the_project_be_read_again(
@@ -328,9 +330,9 @@ def test_a_link_out_of_the_package_is_not_followed(
     (library.path / link).symlink_to(outside)
     before = sorted(outside.rglob("*"))
     for number in range(5):
-        gone = folder(f"f{number}", attributes={"place": number})
+        removed_folder = folder(f"f{number}", attributes={"place": number})
         check(library, everything())
-    do("document.delete", {"ids": [gone]})
+    do("document.delete", {"ids": [removed_folder]})
     do("document.empty_trash", {})
     check(library, everything())
     assert sorted(outside.rglob("*")) == before

@@ -68,10 +68,10 @@ def test_what_is_no_date_or_runs_backwards_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_what_the_reader_returns_can_be_stored(text: str) -> None:
-    found = read_date(text)
-    if found is not None:
-        assert check_date(found.edtf) == found.edtf
-        assert check_date(found.gregorian) == found.gregorian
+    found_date = read_date(text)
+    if found_date is not None:
+        assert check_date(found_date.edtf) == found_date.edtf
+        assert check_date(found_date.gregorian) == found_date.gregorian
 
 
 def test_dual_regnal_and_republican_years_are_read_and_stored() -> None:
@@ -82,9 +82,9 @@ def test_dual_regnal_and_republican_years_are_read_and_stored() -> None:
         ("12 Vendémiaire an III", "1794-10-03"),
         ("in the 3rd year of King Henry VIII", "1511-04-22/1512-04-21"),
     ):
-        found = read_date(text)
-        assert found is not None
-        assert check_date(found.edtf) == expected
+        found_date = read_date(text)
+        assert found_date is not None
+        assert check_date(found_date.edtf) == expected
 
 
 def test_a_regnal_date_in_a_stated_calendar_is_a_day_of_that_calendar() -> None:
@@ -152,13 +152,13 @@ def test_dates_overlap_where_a_day_may_be_meant_by_both(
         with pytest.raises(ValueError, match="ends before it begins"):
             check_date(text)
         return
-    found, asked = span_of(check_date(text)), span_of(other[0])
-    assert found is not None
-    assert asked is not None
-    assert (found.start, found.end) == (begins, ends)
+    span, asked_span = span_of(check_date(text)), span_of(other[0])
+    assert span is not None
+    assert asked_span is not None
+    assert (span.start, span.end) == (begins, ends)
     assert (
-        found.overlaps(asked)
-        == asked.overlaps(found)
+        span.overlaps(asked_span)
+        == asked_span.overlaps(span)
         == (begins <= number(other[2]) and ends >= number(other[1]))
     )
 

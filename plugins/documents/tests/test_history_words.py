@@ -64,8 +64,8 @@ def test_an_undo_and_its_redo_speak_of_the_step_they_are_about(
 
 
 def test_what_is_gone_has_words_all_the_same(client: TestClient, folder: Make) -> None:
-    made = folder("Box")
-    step = newest(client, target_id=made)
+    new_folder = folder("Box")
+    step = newest(client, target_id=new_folder)
     client.post(f"/api/actions/audit/{step['id']}/undo")
     assert newest(client)["words"] == "Made a folder or page"
     assert newest(client)["about"] == []

@@ -57,12 +57,12 @@ def test_a_node_says_where_it_came_from(
     import_and_wait(folder=str(source))
     ((identity,),) = rows(library, "SELECT id FROM document WHERE name = '1.jpg'")
     answer = client.get(f"/api/documents/{identity}").json()
-    told = answer["metadata"]
-    assert told["source_type"] == "local"
-    assert told["full_path"] == str(source / "1.jpg")
-    assert (told["width"], told["height"], told["file_size"]) == (300, 200, len(data))
+    metadata = answer["metadata"]
+    assert metadata["source_type"] == "local"
+    assert metadata["full_path"] == str(source / "1.jpg")
+    assert (metadata["width"], metadata["height"], metadata["file_size"]) == (300, 200, len(data))
     assert (answer["doc_type"], answer["file_type"], answer["has_thumbnail"]) == ("file", "image", True)
-    assert library.objects.path(told["checksum"]).read_bytes() == data
+    assert library.objects.path(metadata["checksum"]).read_bytes() == data
 
 
 def test_without_recursion_folders_are_passed_over(

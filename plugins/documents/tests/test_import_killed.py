@@ -86,9 +86,9 @@ def test_named_files_carry_on_where_they_were(
     for calls in range(1, 60):
         ground = KilledContext(engine, library, args, calls, checkpoint=checkpoint)
         try:
-            done = imports.run_import(ground)  # type: ignore[arg-type]
+            imported = imports.run_import(ground)  # type: ignore[arg-type]
             break
         except Killed:
             checkpoint = ground.kept
-    assert done["files"] == 9
+    assert imported["files"] == 9
     assert count(library, "rendition") == 9

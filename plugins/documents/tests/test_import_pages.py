@@ -53,11 +53,11 @@ def test_a_pdf_becomes_a_file_with_pages_at_300_dpi(
     pages[0].save(source / "act.pdf", save_all=True, append_images=pages[1:], resolution=100)
     import_and_wait(folder=str(source))
     assert rows(library, "SELECT file_type FROM document WHERE name = 'act.pdf'") == [("pdf",)]
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
     )
-    assert found == [(900, 1350, 300), (900, 1350, 300)]
+    assert found_rows == [(900, 1350, 300), (900, 1350, 300)]
 
 
 def test_a_huge_sheet_is_pictured_coarser(import_and_wait: Run, source: Path, library: Library) -> None:
@@ -214,5 +214,5 @@ def test_an_orientation_that_does_not_exist_turns_nothing(
 
     (source / "a.jpg").write_bytes(make_turned_picture(0))
     import_and_wait(folder=str(source))
-    found = rows(library, "SELECT pixel_width, pixel_height, params FROM rendition")
-    assert found == [(120, 90, "{}")]
+    found_rows = rows(library, "SELECT pixel_width, pixel_height, params FROM rendition")
+    assert found_rows == [(120, 90, "{}")]

@@ -52,8 +52,8 @@ class Desk:
         body = {"table": base64.b64encode(data).decode(), "parent_id": self.folder, **more}
         answer = self.client.post(f"/api/documents/metadata{route}", json=body)
         assert answer.status_code == status, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def plan(self, table: str | bytes, **more: Any) -> dict[str, Any]:
         return self.send("/plan", table, **more)
@@ -106,7 +106,7 @@ def test_encodings_and_separators_are_recognised(desk: Desk, encoding: str, sepa
     rows = (("document.name", "lugar", "autor"), ("0001.jpg", "Logroño", "Íñigo de Zúñiga"))
     text = "\r\n".join(separator.join(row) for row in rows) + "\r\n"
     values = desk.plan(text.encode(encoding))["rows"][0]["values"]
-    assert [one["after"] for one in values] == ["Logroño", "Íñigo de Zúñiga"]
+    assert [value["after"] for value in values] == ["Logroño", "Íñigo de Zúñiga"]
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ def test_a_value_that_its_type_refuses_is_listed_with_the_reason(
 
 def test_a_column_called_like_a_secret_or_a_protected_field_is_refused_by_name(desk: Desk) -> None:
     table = "name,API key,document.is_locked,document.deleted_at,document.parent_id\n0001.jpg,s3cr3t,true,2020,x\n"
-    found = {column["heading"]: column for column in desk.plan(table)["columns"]}
-    assert [one["use"] for one in found.values()] == ["match", *["refused"] * 4]
-    assert "like a secret" in found["API key"]["why"]
-    assert "cannot change" in found["document.is_locked"]["why"]
+    columns_by_heading = {column["heading"]: column for column in desk.plan(table)["columns"]}
+    assert [column["use"] for column in columns_by_heading.values()] == ["match", *["refused"] * 4]
+    assert "like a secret" in columns_by_heading["API key"]["why"]
+    assert "cannot change" in columns_by_heading["document.is_locked"]["why"]
     desk.take(table, 422)
     before = desk.one(0)
     assert counts_of(desk.take(table, skip=True)) == {"equal": 1}
@@ -189,9 +189,9 @@ def test_what_was_exported_is_equal_when_it_is_imported_again(desk: Desk, format
             cell for cell in cells if cell[:1] in ("=", "@", "+", "\t") or (cell[:1] == "-" and cell != "-5")
         ]
     else:
-        written = openpyxl.load_workbook(io.BytesIO(data))
-        assert not [cell for row in written.active for cell in row if cell.data_type == "f"]
-        assert '"http://x"' in str([cell.value for row in written.active for cell in row])
+        workbook = openpyxl.load_workbook(io.BytesIO(data))
+        assert not [cell for row in workbook.active for cell in row if cell.data_type == "f"]
+        assert '"http://x"' in str([cell.value for row in workbook.active for cell in row])
 
 
 def test_a_value_that_no_cell_holds_is_refused_by_its_heading(
@@ -216,8 +216,8 @@ def test_a_workbook_gives_dates_numbers_and_truths_and_refuses_formulas(desk: De
         ["0002.jpg", "=TODAY()", 1, None, "=1+1"],
     ]
     plan = desk.plan(book(*rows))
-    assert [one["after"] for one in plan["rows"][0]["values"]] == ["1950-03-21", 12, True, 4]
-    assert [(one["column"], one["value"]) for one in plan["refused"]] == [
+    assert [value["after"] for value in plan["rows"][0]["values"]] == ["1950-03-21", 12, True, 4]
+    assert [(entry["column"], entry["value"]) for entry in plan["refused"]] == [
         ("sent", "=TODAY()"),
         ("box", "=1+1"),
     ]

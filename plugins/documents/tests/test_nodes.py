@@ -129,11 +129,11 @@ def test_the_tree_is_at_most_a_hundred_levels_deep(do: Run, folder: Make) -> Non
 
 
 def test_update_changes_what_is_named_and_nothing_else(do: Run, folder: Make) -> None:
-    made = folder("Leters", attributes={"a": 1}, language="es", date_original="hacia 1750")
-    changed = do("document.update", {"document_id": made, "name": "Letters", "is_starred": True})
+    new_folder = folder("Leters", attributes={"a": 1}, language="es", date_original="hacia 1750")
+    changed = do("document.update", {"document_id": new_folder, "name": "Letters", "is_starred": True})
     assert (changed["name"], changed["is_starred"]) == ("Letters", True)
     assert (changed["attributes"], changed["language"]) == ({"a": 1}, "es")
-    cleared = do("document.update", {"document_id": made, "language": None, "attributes": None})
+    cleared = do("document.update", {"document_id": new_folder, "language": None, "attributes": None})
     assert (cleared["language"], cleared["attributes"], cleared["date_original"]) == (None, {}, "hacia 1750")
 
 
@@ -263,10 +263,12 @@ def test_update_is_taken_back_to_the_letter(
 ) -> None:
     from armarium_testing.digest import table_digests
 
-    made = folder("Letters", attributes={"a": [1, {"b": None}]}, date_iso="1750-03")
+    new_folder = folder("Letters", attributes={"a": [1, {"b": None}]}, date_iso="1750-03")
     before = table_digests(library.db, engine.library_schema)
-    done = act("document.update", {"document_id": made, "name": "Wills", "attributes": {}, "date_iso": None})
-    engine.undo(library, [done.audit_id], OWNER)
+    outcome = act(
+        "document.update", {"document_id": new_folder, "name": "Wills", "attributes": {}, "date_iso": None}
+    )
+    engine.undo(library, [outcome.audit_id], OWNER)
     assert table_digests(library.db, engine.library_schema) == before
 
 

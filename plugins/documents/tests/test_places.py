@@ -84,13 +84,13 @@ def test_a_deep_branch_is_not_hung_where_it_becomes_too_deep(do: Run, folder: Ma
 def test_a_move_is_one_step_and_taken_back_whole(
     act: Callable[..., Outcome], engine: Engine, folder: Make, library: Library
 ) -> None:
-    box, other = folder("Box"), folder("Other")
+    box, other_folder = folder("Box"), folder("Other")
     ids = [folder(name, box) for name in "abc"]
-    done = act("document.move", {"ids": ids, "parent_id": other})
-    assert names_under(library, other) == ["a", "b", "c"]
-    engine.undo(library, [done.audit_id], OWNER)
+    outcome = act("document.move", {"ids": ids, "parent_id": other_folder})
+    assert names_under(library, other_folder) == ["a", "b", "c"]
+    engine.undo(library, [outcome.audit_id], OWNER)
     assert names_under(library, box) == ["a", "b", "c"]
-    assert names_under(library, other) == []
+    assert names_under(library, other_folder) == []
 
 
 def test_undo_and_redo_in_another_order_close_no_circle(

@@ -44,9 +44,9 @@ def test_a_file_is_looked_for_by_its_name(
     statements.clear()
     assert place.holds((), "1.jpg", tmp_path / "1.jpg") is None
     assert place.folder(("2",)) is None
-    asked = [statement for statement in statements if "FROM document WHERE parent_id" in statement]
-    assert len(asked) == 2
+    asked_statements = [statement for statement in statements if "FROM document WHERE parent_id" in statement]
+    assert len(asked_statements) == 2
     with closing(sqlite3.connect(library.db.path)) as conn:
-        for statement in asked:
+        for statement in asked_statements:
             plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {statement}")]
             assert any("ix_document_name (parent_id=? AND name=?)" in line for line in plan), plan

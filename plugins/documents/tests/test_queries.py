@@ -110,10 +110,10 @@ def test_a_view_looks_through_containers_when_asked(
 def test_a_view_says_where_a_document_is(folder: Make, note: Make, client: Any) -> None:
     box = folder("Box")
     text = note("Note", folder("Inner", box))
-    seen = client.get(f"/api/documents/{text}/view").json()
-    assert [above["name"] for above in seen["ancestors"]] == ["Box", "Inner"]
-    assert seen["document"]["id"] == text
-    assert seen["attachments"] == {
+    answer = client.get(f"/api/documents/{text}/view").json()
+    assert [above["name"] for above in answer["ancestors"]] == ["Box", "Inner"]
+    assert answer["document"]["id"] == text
+    assert answer["attachments"] == {
         "renditions": [],
         "artifacts": [],
         "annotation_count": 0,
@@ -128,9 +128,9 @@ def test_pages_of_one_name_are_told_apart_by_their_folders(
 ) -> None:
     box = folder("Box")
     pages = [note("0001.jpg", folder(f"Bundle {number}", box)) for number in range(3)] + [note("loose")]
-    asked = {"document_ids": [pages[2], "unknown", pages[0], pages[3]]}
-    found = client.post("/api/documents/folders-above", json=asked).json()["items"]
-    assert [(one["document_id"], one["name"], one["folders"]) for one in found] == [
+    body = {"document_ids": [pages[2], "unknown", pages[0], pages[3]]}
+    items = client.post("/api/documents/folders-above", json=body).json()["items"]
+    assert [(item["document_id"], item["name"], item["folders"]) for item in items] == [
         (pages[2], "0001.jpg", ["Box", "Bundle 2"]),
         (pages[0], "0001.jpg", ["Box", "Bundle 0"]),
         (pages[3], "loose", []),
@@ -171,7 +171,7 @@ def test_pages_under_walks_depth_first_in_order(
 def test_documents_by_id_keep_the_order_asked(library: Library, folder: Make) -> None:
     ids = [folder(name) for name in "cab"]
     with library.db.read() as conn:
-        assert [found["name"] for found in documents_named(conn, [*ids, "f" * 32])] == ["c", "a", "b"]
+        assert [document["name"] for document in documents_named(conn, [*ids, "f" * 32])] == ["c", "a", "b"]
 
 
 def test_a_folder_of_many_children_answers_a_page(

@@ -196,10 +196,10 @@ def test_the_table_is_long_enough() -> None:
 
 @pytest.mark.parametrize(("text", "edtf"), ASKED, ids=[text for text, _ in ASKED])
 def test_a_date_is_read_as_it_is_meant(text: str, edtf: str) -> None:
-    found = read_date(text)
-    assert found is not None
-    assert found.edtf == edtf
-    assert found.as_written == text
+    found_date = read_date(text)
+    assert found_date is not None
+    assert found_date.edtf == edtf
+    assert found_date.as_written == text
 
 
 CALENDARS = [
@@ -226,10 +226,12 @@ CALENDARS = [
 def test_the_calendar_is_the_country_s_unless_the_text_says_so(
     text: str, country: str | None, calendar: str, gregorian: str
 ) -> None:
-    found = read_date(text, country=country)
-    assert found is not None
-    assert (found.calendar, found.gregorian) == (calendar, gregorian)
-    assert found.calendar_basis == ("stated" if text.endswith("S.") else "country" if country else "default")
+    found_date = read_date(text, country=country)
+    assert found_date is not None
+    assert (found_date.calendar, found_date.gregorian) == (calendar, gregorian)
+    assert found_date.calendar_basis == (
+        "stated" if text.endswith("S.") else "country" if country else "default"
+    )
 
 
 @pytest.mark.parametrize(
@@ -248,9 +250,9 @@ def test_the_calendar_is_the_country_s_unless_the_text_says_so(
     ],
 )
 def test_years_that_begin_on_another_day_are_counted_from_january(text: str, begins: str, edtf: str) -> None:
-    found = read_date(text, year_begins=begins)  # type: ignore[arg-type]
-    assert found is not None
-    assert found.edtf == edtf
+    found_date = read_date(text, year_begins=begins)  # type: ignore[arg-type]
+    assert found_date is not None
+    assert found_date.edtf == edtf
 
 
 @pytest.mark.parametrize(
@@ -267,9 +269,9 @@ def test_years_that_begin_on_another_day_are_counted_from_january(text: str, beg
     ],
 )
 def test_a_weekday_that_is_named_is_held_against_the_calendar(text: str, fits: bool | None) -> None:
-    found = read_date(text)
-    assert found is not None
-    assert found.weekday_fits is fits
+    found_date = read_date(text)
+    assert found_date is not None
+    assert found_date.weekday_fits is fits
 
 
 NO_DATES = [
@@ -352,11 +354,11 @@ FEASTS = {
 @pytest.mark.parametrize("feast", FEASTS)
 def test_movable_feasts_have_their_distance_from_easter(feast: str) -> None:
     for year in range(1000, 1580, 13):
-        found = read_date(f"{feast} {year}")
-        assert found is not None
+        found_date = read_date(f"{feast} {year}")
+        assert found_date is not None
         month, day = meeus(year, gregorian=False)
         number = day_number(Day(year, month, day), "julian") + FEASTS[feast]
-        assert found.edtf == "{:04}-{:02}-{:02}".format(*day_of(number, "julian"))
+        assert found_date.edtf == "{:04}-{:02}-{:02}".format(*day_of(number, "julian"))
 
 
 def test_every_country_changed_from_one_day_to_the_next() -> None:

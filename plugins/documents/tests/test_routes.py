@@ -55,8 +55,10 @@ def test_a_number_that_json_does_not_know_is_refused_in_words(client: Any) -> No
                 {"name": "document.create", "params": {"name": "B", "attributes": {"a": "?"}}},
             ),
         ):
-            sent = json.dumps(body).replace('"?"', number)
-            answer = client.request(method, route, content=sent, headers={"Content-Type": "application/json"})
+            json_text = json.dumps(body).replace('"?"', number)
+            answer = client.request(
+                method, route, content=json_text, headers={"Content-Type": "application/json"}
+            )
             assert answer.status_code == 422, answer.text
             assert "no JSON numbers" in answer.json()["detail"]
 
@@ -75,8 +77,8 @@ def test_a_folder_from_first_to_last(client: Any) -> None:
     moved = client.post("/api/documents/move", json={"ids": [identity], "parent_id": box})
     assert moved.json()["ids"] == [identity]
     assert client.get(f"/api/documents/{identity}").json()["parent_id"] == box
-    gone = client.delete(f"/api/documents/{identity}").json()
-    assert (gone["status"], gone["id"]) == ("deleted", identity)
+    removed_answer = client.delete(f"/api/documents/{identity}").json()
+    assert (removed_answer["status"], removed_answer["id"]) == ("deleted", identity)
     assert client.get(f"/api/documents/{identity}").json()["deleted_at"] is not None
     back = client.post(f"/api/documents/{identity}/restore").json()
     assert (back["folder_id"], back["into_sources"]) == (box, False)
@@ -94,9 +96,9 @@ def test_a_folder_from_first_to_last(client: Any) -> None:
 
 def test_several_are_deleted_in_one_step(client: Any, folder: Make) -> None:
     ids = [folder(name) for name in "ab"]
-    gone = client.post("/api/documents/delete", json={"ids": ids}).json()
-    assert (gone["ids"], gone["id"], gone["item_count"]) == (ids, None, 2)
-    assert client.post(f"/api/actions/audit/{gone['audit_id']}/undo").status_code == 200
+    answer = client.post("/api/documents/delete", json={"ids": ids}).json()
+    assert (answer["ids"], answer["id"], answer["item_count"]) == (ids, None, 2)
+    assert client.post(f"/api/actions/audit/{answer['audit_id']}/undo").status_code == 200
     assert client.get(f"/api/documents/{ids[1]}").json()["deleted_at"] is None
 
 
@@ -215,17 +217,17 @@ def test_renditions_in_canonical_order(client: Any, engine: Engine, library: Lib
         for role in ("derived", "enhanced", "odd", "background-removed"):
             add_rendition(ctx, page, checksum=None, mime_type="image/png", role=role)
         engine.bus.close_step(ctx, before, raw, {}, undoable=True)
-    found = client.get(f"/api/documents/{page}/renditions").json()
-    assert [item["role"] for item in found["items"]] == [
+    found_answer = client.get(f"/api/documents/{page}/renditions").json()
+    assert [item["role"] for item in found_answer["items"]] == [
         "archival-original",
         "enhanced",
         "background-removed",
         "derived",
         "odd",
     ]
-    assert [item["is_primary"] for item in found["items"]] == [True, False, False, False, False]
-    assert found["count"] == 5
-    unmade = found["items"][1]["id"]
+    assert [item["is_primary"] for item in found_answer["items"]] == [True, False, False, False, False]
+    assert found_answer["count"] == 5
+    unmade = found_answer["items"][1]["id"]
     answer = client.get(f"/api/documents/{page}/renditions/{unmade}/content")
     assert (answer.status_code, answer.json()["code"]) == (404, "rendition_not_materialized")
     answer = client.post(f"/api/documents/{page}/renditions/{unmade}/primary")
@@ -306,8 +308,10 @@ def test_a_thumbnail_is_a_small_jpeg(client: Any, engine: Engine, library: Libra
     assert answer.headers["content-type"] == "image/jpeg"
     with Image.open(io.BytesIO(answer.content)) as image:
         assert (image.size, image.format) == ((512, 384), "JPEG")
-    again = client.get(f"/api/documents/{page}/thumbnail", headers={"If-None-Match": answer.headers["etag"]})
-    assert again.status_code == 304
+    second_answer = client.get(
+        f"/api/documents/{page}/thumbnail", headers={"If-None-Match": answer.headers["etag"]}
+    )
+    assert second_answer.status_code == 304
 
 
 def test_a_representation_and_its_revisions(client: Any, do: Any, note: Make) -> None:

@@ -19,14 +19,14 @@ def test_work_on_a_document_is_listed_newest_first(
 
     box = folder("Box")
     page = add_picture(engine, library, box, picture())
-    other = add_picture(engine, library, box, picture(grey=3))
+    other_picture = add_picture(engine, library, box, picture(grey=3))
     engine.jobs.run_until_idle(library)
     with library.db.write() as conn:
-        args = {"page_ids": [other, page], "reader": "kraken"}
+        args = {"page_ids": [other_picture, page], "reader": "kraken"}
         job = enqueue(conn, NewJob("thumbnails", args, "Again", lane="local-model", model="blla"))
-    answer = client.get("/api/documents/run-history", params={"ids": [page, "f" * 32, other]}).json()
+    answer = client.get("/api/documents/run-history", params={"ids": [page, "f" * 32, other_picture]}).json()
     assert (answer["count"], answer["withheld"]) == (2, 0)
-    assert [item["document_id"] for item in answer["items"]] == [page, other]
+    assert [item["document_id"] for item in answer["items"]] == [page, other_picture]
     again, pictures = answer["items"][0]["rows"]
     assert (again["kind"], again["job_id"], again["outcome"]) == ("pictures", job, "waiting")
     assert (again["model"], again["provider"], again["cost_usd"]) == ("blla", "kraken", None)

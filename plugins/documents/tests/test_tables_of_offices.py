@@ -67,7 +67,7 @@ def plan(client: TestClient, table: bytes) -> Any:
 
 
 def values_of(planned: Any) -> list[dict[str, Any]]:
-    return [{one["column"]: one["after"] for one in row["values"]} for row in planned["rows"]]
+    return [{value["column"]: value["after"] for value in row["values"]} for row in planned["rows"]]
 
 
 def test_a_workbook_with_the_habits_of_excel_says_what_its_cells_show(shared_client: TestClient) -> None:
@@ -84,7 +84,7 @@ def test_a_workbook_with_the_habits_of_excel_says_what_its_cells_show(shared_cli
         {"sent": "1936-07-02", "pages": 12, "note": 3},
         {"sent": "1936-07-02T12:00:00", "pages": 12.5},
     ]
-    assert [(one["line"], one["column"]) for one in planned["refused"]] == [(2, "sum")]
+    assert [(entry["line"], entry["column"]) for entry in planned["refused"]] == [(2, "sum")]
 
 
 def test_text_with_the_habits_of_libreoffice_is_read_cell_by_cell(shared_client: TestClient) -> None:

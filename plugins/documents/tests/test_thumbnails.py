@@ -69,10 +69,10 @@ def test_a_thumbnail_of_a_lost_derived_folder_is_drawn_when_it_is_asked_for(
 ) -> None:
     page = add_picture(engine, library, folder("Box"), picture())
     engine.jobs.run_until_idle(library)
-    drawn = client.get(f"/api/documents/{page}/thumbnail")
+    answer = client.get(f"/api/documents/{page}/thumbnail")
     shutil.rmtree(library.derived_folder)
-    again = client.get(f"/api/documents/{page}/thumbnail")
-    assert (again.status_code, again.content) == (200, drawn.content)
+    second_answer = client.get(f"/api/documents/{page}/thumbnail")
+    assert (second_answer.status_code, second_answer.content) == (200, answer.content)
     assert thumbnail(library, page).size == (120, 90)
 
 
@@ -81,20 +81,20 @@ def test_a_new_primary_gets_a_new_thumbnail(engine: Engine, library: Library, fo
 
     page = add_picture(engine, library, folder("Box"), picture())
     engine.jobs.run_until_idle(library)
-    other = library.objects.put_bytes(picture(60, 60))
+    other_data = library.objects.put_bytes(picture(60, 60))
     with library.db.write() as conn:
         ctx, before, raw = engine.bus.open_step(conn, "document.update", library, OWNER, None)
-        made = add_rendition(
+        rendition = add_rendition(
             ctx,
             page,
-            checksum=other,
+            checksum=other_data,
             mime_type="image/jpeg",
             role="enhanced",
             pixel_width=60,
             pixel_height=60,
         )
         engine.bus.close_step(ctx, before, raw, {}, undoable=True)
-    do("rendition.set_primary", {"document_id": page, "rendition_id": made})
+    do("rendition.set_primary", {"document_id": page, "rendition_id": rendition})
     assert rows(library, "SELECT role FROM rendition WHERE document_id = ? AND is_primary", page) == [
         ("enhanced",)
     ]

@@ -24,9 +24,9 @@ def digests(projects: OpenProjects) -> list[dict[str, str]]:
 
 def entries(library: Any) -> list[dict[str, Any]]:
     with library.db.read() as conn:
-        found = trash.entries(conn, limit=100, offset=0)
-    assert found["total"] == len(found["items"])
-    return list(found["items"])
+        found_entries = trash.entries(conn, limit=100, offset=0)
+    assert found_entries["total"] == len(found_entries["items"])
+    return list(found_entries["items"])
 
 
 def create_box(projects: OpenProjects) -> tuple[str, str, str]:
@@ -56,22 +56,25 @@ def plan_transfer(
 def test_a_plan_writes_nothing_and_counts_what_would_come(projects: OpenProjects) -> None:
     box, _, _ = create_box(projects)
     before = digests(projects)
-    found = plan_transfer(projects, [box])
-    TransferResult.model_validate(found)
+    transfer = plan_transfer(projects, [box])
+    TransferResult.model_validate(transfer)
     assert digests(projects) == before
     assert count(projects.source, "document_transfer") == count(projects.target, "document_transfer") == 0
-    assert found["planned"] == {
+    assert transfer["planned"] == {
         "documents": 3,
         "renditions": 1,
         "representations": 1,
         "page_records": 1,
         "files": 1,
     }
-    assert (found["written"], found["transfer_id"], found["audit_id"], found["source_audit_id"]) == (
-        None,
-    ) * 4
-    assert [word["key"] for word in found["vocabulary"]["made"]] == ["act", "will"]
-    assert [word["key"] for word in found["vocabulary"]["matched"]] == ["source"]
+    assert (
+        transfer["written"],
+        transfer["transfer_id"],
+        transfer["audit_id"],
+        transfer["source_audit_id"],
+    ) == (None,) * 4
+    assert [word["key"] for word in transfer["vocabulary"]["made"]] == ["act", "will"]
+    assert [word["key"] for word in transfer["vocabulary"]["matched"]] == ["source"]
 
 
 def test_a_copy_is_whole_checked_and_names_only_itself(projects: OpenProjects) -> None:
@@ -144,12 +147,12 @@ def test_a_move_sends_the_source_to_its_trash_with_where_it_went(projects: OpenP
     box, page, _ = create_box(projects)
     alias = projects.do("bookmark.create", target_id=page, name="The page")["id"]
     inner = projects.do("bookmark.create", target_id=page, parent_id=box, name="Within")["id"]
-    found = plan_transfer(projects, [box], "move")
+    transfer = plan_transfer(projects, [box], "move")
     result = projects.transfer([box], "move")
     assert (
-        found["cuts"]
+        transfer["cuts"]
         == result["cuts"]
-        == [{"kind": "alias", "id": alias, "name": "The page", "why": found["cuts"][0]["why"]}]
+        == [{"kind": "alias", "id": alias, "name": "The page", "why": transfer["cuts"][0]["why"]}]
     )
     moved, cut = sorted(entries(projects.source), key=lambda entry: entry["name"])
     assert (moved["name"], moved["reason"], moved["item_count"]) == ("Box", "moved", 3)
@@ -323,7 +326,7 @@ def test_a_lost_file_is_reported_and_the_rest_is_transferred(projects: OpenProje
     ((digest,),) = rows(projects.source, "SELECT checksum FROM rendition")
     projects.source.objects.remove(digest)
     result = projects.transfer([box])
-    assert [(left["kind"], left["id"]) for left in result["left_behind"]] == [("file", digest)]
+    assert [(entry["kind"], entry["id"]) for entry in result["left_behind"]] == [("file", digest)]
     assert result["written"]["renditions"] == 1
 
 

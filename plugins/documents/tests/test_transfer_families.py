@@ -74,13 +74,13 @@ def test_a_family_of_foreign_keys_is_carried_without_a_word(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     projects = two_with(make_engine, tmp_path)
-    made = create_cloths(projects)
-    result = projects.transfer([made["box"]])
+    cloths = create_cloths(projects)
+    result = projects.transfer([cloths["box"]])
     assert result["written"] == result["planned"] == {"documents": 3, "page_records": 7, "files": 0}
     copied = dict(rows(projects.target, "SELECT name, id FROM document"))
     (pattern,) = rows(projects.target, "SELECT pattern FROM loom_cloth WHERE page_id = ?", copied["First"])
     assert pattern == (
-        f'{{"page":"{copied["First"]}","free":"x","list":["{copied["Second"]}","{made["outside"]}"]}}',
+        f'{{"page":"{copied["First"]}","free":"x","list":["{copied["Second"]}","{cloths["outside"]}"]}}',
     )
     # A thread may refer to a later one; the words of a text are not changed, even where they contain an id.
     ((spun, early, words),) = rows(
@@ -89,15 +89,15 @@ def test_a_family_of_foreign_keys_is_carried_without_a_word(
         " WHERE t.text IS NOT NULL",
     )
     assert spun == early
-    assert words == f"names {made['first']} in words"
+    assert words == f"names {cloths['first']} in words"
     assert rows(projects.target, "SELECT tied_by_id FROM loom_knot") == [(None,)]
     assert rows(projects.target, "SELECT words FROM loom_mark ORDER BY number") == [("one",), ("two",)]
     assert count(projects.target, "loom_weaver") == count(projects.target, "loom_person") == 0
     # The answer names what could not be transferred, and what lost a reference.
     left = {(entry["kind"], entry["id"]) for entry in result["left_behind"]}
-    assert left == {("knot", made["between"]), ("weaver", made["weaver"])}
+    assert left == {("knot", cloths["between"]), ("weaver", cloths["weaver"])}
     cut = {(edge["kind"], edge["from_id"], edge["to_id"]) for edge in result["edges_cut"]}
-    assert cut == {("cloth", made["other"], made["away"]), ("knot", made["within"], made["person"])}
+    assert cut == {("cloth", cloths["other"], cloths["away"]), ("knot", cloths["within"], cloths["person"])}
     assert rows(projects.target, "SELECT count(*) FROM loom_cloth WHERE woven_with_id IS NOT NULL") == [(0,)]
     assert examine(projects.engine, projects.target.path)["findings"] == []
 
@@ -108,19 +108,19 @@ def test_a_carrier_adds_vocabulary_companions_and_proposals(
     proposed.clear()
     cut_for.clear()
     projects = two_with(make_engine, tmp_path, **FULL_CARRIER)
-    made = create_cloths(projects)
+    cloths = create_cloths(projects)
     projects.do("loom.weave", table="loom_hue", rows=[{"key": "madder", "label": "Madder"}])
-    result = projects.transfer([made["box"]], "move")
+    result = projects.transfer([cloths["box"]], "move")
     assert result["vocabulary"] == {"matched": [], "made": [{"kind": "hue", "key": "madder", "id": "madder"}]}
     assert result["written"]["entities"] == 1
     ((person, name),) = rows(projects.target, "SELECT id, name FROM loom_person")
     assert (name, proposed) == ("Ana", [[person]])
-    assert person != made["person"]
+    assert person != cloths["person"]
     assert result["entity_matches"][0]["candidate_entity_id"] == person
     assert rows(projects.target, "SELECT person_id FROM loom_weaver") == [(person,)]
     assert [cut["kind"] for cut in result["cuts"]] == ["workspace_slot"]
     assert cut_for == [3]
-    again = projects.transfer([made["outside"]])
+    again = projects.transfer([cloths["outside"]])
     assert again["written"] == {"documents": 1, "page_records": 2, "files": 0}
 
 
@@ -130,17 +130,17 @@ def test_a_change_while_a_move_is_copied_is_not_lost(
     from armarium_documents.actions.transfer import copying
 
     projects = two_with(make_engine, tmp_path)
-    made = create_cloths(projects)
+    cloths = create_cloths(projects)
     check = copying._Transfer._check
 
     def change(self: Any) -> None:
         check(self)
-        projects.do("loom.dye", table="loom_thread", rows=[{"id": made["later"], "text": "dyed meanwhile"}])
+        projects.do("loom.dye", table="loom_thread", rows=[{"id": cloths["later"], "text": "dyed meanwhile"}])
 
     monkeypatch.setattr(copying._Transfer, "_check", change)
     before = table_digests(projects.target.db, projects.engine.library_schema)
     with pytest.raises(Exception, match="changed while it was copied"):
-        projects.transfer([made["box"]], "move")
+        projects.transfer([cloths["box"]], "move")
     assert table_digests(projects.target.db, projects.engine.library_schema) == before
     assert ("Box", None) in projects.live(projects.source)
     assert projects.states() == ("taken-back", "taken-back")
@@ -151,10 +151,12 @@ def test_a_change_while_a_move_is_copied_is_not_lost(
         "_check",
         lambda self: (
             check(self),
-            projects.do("loom.dye", table="loom_thread", rows=[{"id": made["strange"], "text": "elsewhere"}]),
+            projects.do(
+                "loom.dye", table="loom_thread", rows=[{"id": cloths["strange"], "text": "elsewhere"}]
+            ),
         ),
     )
-    projects.transfer([made["box"]], "move")
+    projects.transfer([cloths["box"]], "move")
     assert rows(projects.target, "SELECT count(*) FROM loom_thread WHERE text = 'dyed meanwhile'") == [(1,)]
 
 
@@ -164,11 +166,11 @@ def test_a_new_row_while_a_move_is_copied_is_not_lost(
     from armarium_documents.actions.transfer import copying
 
     projects = two_with(make_engine, tmp_path)
-    made = create_cloths(projects)
+    cloths = create_cloths(projects)
     check = copying._Transfer._check
     news = [
-        ("loom_thread", {"cloth_id": made["cloth"], "text": "new"}),
-        ("loom_mark", {"page_id": made["second"], "words": "new"}),
+        ("loom_thread", {"cloth_id": cloths["cloth"], "text": "new"}),
+        ("loom_mark", {"page_id": cloths["second"], "words": "new"}),
         ("document", None),
     ]
     for table, row in news:
@@ -176,13 +178,13 @@ def test_a_new_row_while_a_move_is_copied_is_not_lost(
         def change(self: Any, table: str = table, row: dict[str, Any] | None = row) -> None:
             check(self)
             if row is None:
-                projects.do("document.move", ids=[made["first"]], parent_id=None)
+                projects.do("document.move", ids=[cloths["first"]], parent_id=None)
             else:
                 weave(projects, table, row)
 
         monkeypatch.setattr(copying._Transfer, "_check", change)
         with pytest.raises(Exception, match="changed while it was copied"):
-            projects.transfer([made["box"]], "move")
+            projects.transfer([cloths["box"]], "move")
     assert projects.live(projects.target) == []
 
 

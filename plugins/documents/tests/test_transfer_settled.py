@@ -96,11 +96,11 @@ def test_a_move_is_settled_with_a_project_set_back_to_before_it(
     """Whichever side is restored from a snapshot before the move, nothing is lost and nothing stays held."""
     box = fill_source(projects)
     library = projects.source if side == "source" else projects.target
-    kept = copy_database(library, "kept")
+    database = copy_database(library, "kept")
     before = projects.live(projects.source)
     assert projects.transfer([box], "move")["source_audit_id"]
     path = library.path
-    put_back(projects, path, kept)
+    put_back(projects, path, database)
     projects.engine.libraries.get(path)
     again = reopen(
         OpenProjects(
@@ -183,9 +183,9 @@ def test_a_source_set_back_into_the_midst_of_a_move_keeps_what_was_moved(
 def test_a_target_set_back_and_renamed_is_known_again(projects: OpenProjects) -> None:
     box = fill_source(projects)
     before = projects.live(projects.source)
-    kept = copy_database(projects.target, "kept")
+    database = copy_database(projects.target, "kept")
     assert projects.transfer([box], "move")["source_audit_id"]
-    put_back(projects, projects.target.path, kept)
+    put_back(projects, projects.target.path, database)
     projects.engine.libraries.release(projects.source.path)
     renamed = projects.target.path.with_name("Renamed.library")
     projects.target.path.rename(renamed)

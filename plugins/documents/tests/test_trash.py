@@ -28,9 +28,9 @@ Make = Callable[..., str]
 
 def entries(library: Library) -> list[dict[str, object]]:
     with library.db.read() as conn:
-        found = trash.entries(conn, limit=100, offset=0)
-    assert found["count"] == len(found["items"])
-    return list(found["items"])
+        found_entries = trash.entries(conn, limit=100, offset=0)
+    assert found_entries["count"] == len(found_entries["items"])
+    return list(found_entries["items"])
 
 
 def test_one_entry_for_each_thing_newest_first(do: Run, folder: Make, note: Make, library: Library) -> None:
@@ -52,8 +52,8 @@ def test_ids_beneath_other_ids_go_with_them(do: Run, folder: Make, note: Make, l
     box = folder("Box")
     inner = folder("Inner", box)
     text = note("Note", inner)
-    done = do("document.delete", {"ids": [text, box, inner]})
-    assert (done["ids"], done["item_count"], done["id"]) == ([box], 3, box)
+    outcome = do("document.delete", {"ids": [text, box, inner]})
+    assert (outcome["ids"], outcome["item_count"], outcome["id"]) == ([box], 3, box)
     assert [entry["name"] for entry in entries(library)] == ["Box"]
 
 
@@ -108,8 +108,8 @@ def test_what_went_along_can_be_restored_alone(do: Run, folder: Make, note: Make
     do("document.delete", {"ids": [box]})
     back = do("document.restore", {"document_id": text})
     assert back["into_sources"] is True
-    (left,) = entries(library)
-    assert (left["name"], left["item_count"]) == ("Box", 0)
+    (entry,) = entries(library)
+    assert (entry["name"], entry["item_count"]) == ("Box", 0)
 
 
 def test_what_is_not_in_the_trash_is_not_restored(do: Run, folder: Make) -> None:
@@ -179,23 +179,23 @@ def test_the_plan_says_what_would_go_and_changes_nothing(
 def test_emptying_removes_rows_history_and_files_nothing_else_needs(
     engine: Engine, library: Library, do: Run, folder: Make
 ) -> None:
-    box, kept = folder("Box"), folder("Kept")
+    box, kept_folder = folder("Box"), folder("Kept")
     alone, shared = picture(grey=10), picture(grey=250)
-    gone = add_picture(engine, library, box, alone)
+    removed_picture = add_picture(engine, library, box, alone)
     add_picture(engine, library, box, shared, "2.jpg")
-    add_picture(engine, library, kept, shared, "3.jpg")
-    do("document.update", {"document_id": gone, "name": "a name only history knows"})
-    do("document.update", {"document_id": gone, "name": "1.jpg"})
+    add_picture(engine, library, kept_folder, shared, "3.jpg")
+    do("document.update", {"document_id": removed_picture, "name": "a name only history knows"})
+    do("document.update", {"document_id": removed_picture, "name": "1.jpg"})
     deleted = engine.run(library, "document.delete", {"ids": [box]}, OWNER)
-    done = do("document.empty_trash", {})
-    assert done["removed"] == {"items": 1, "documents": 3, "statements": 0, "entities": 0, "files": 1}
-    assert done["bytes_freed"] == len(alone)
-    assert done["snapshot_id"]
+    outcome = do("document.empty_trash", {})
+    assert outcome["removed"] == {"items": 1, "documents": 3, "statements": 0, "entities": 0, "files": 1}
+    assert outcome["bytes_freed"] == len(alone)
+    assert outcome["snapshot_id"]
     assert len(list(library.objects.digests())) == 1
     assert count(library, "document") == 3
     assert count(library, "rendition") == 1
-    assert count(library, "document__history", f"id = '{gone}'") == 0
-    assert count(library, "rendition__history", f"document_id = '{gone}'") == 0
+    assert count(library, "document__history", f"id = '{removed_picture}'") == 0
+    assert count(library, "rendition__history", f"document_id = '{removed_picture}'") == 0
     with pytest.raises(ServiceError) as refused:
         engine.undo(library, [deleted.audit_id], OWNER)
     assert refused.value.fields["reason"] == "gone"
@@ -203,8 +203,8 @@ def test_emptying_removes_rows_history_and_files_nothing_else_needs(
 
 
 def test_an_empty_trash_is_emptied_without_a_snapshot(do: Run, library: Library) -> None:
-    done = do("document.empty_trash", {})
-    assert (done["snapshot_id"], done["removed"]["documents"]) == (None, 0)
+    outcome = do("document.empty_trash", {})
+    assert (outcome["snapshot_id"], outcome["removed"]["documents"]) == (None, 0)
 
 
 def test_only_a_person_empties_the_trash(do: Run) -> None:
@@ -269,13 +269,15 @@ def test_an_editor_empties_no_trash_that_holds_something_locked(
 def test_the_doctor_misses_a_file_that_only_an_undo_or_a_redo_would_need(
     do: Run, act: Callable[..., Outcome], folder: Make, library: Library, engine: Engine
 ) -> None:
-    made = add_picture(engine, library, folder("Box"), picture())
+    new_picture = add_picture(engine, library, folder("Box"), picture())
     with library.db.read() as conn:
         raw = raw_of(conn)
         (added,) = raw.execute(
             "SELECT id FROM audit WHERE action_name = 'document.add_files' ORDER BY seq DESC LIMIT 1"
         ).fetchone()
-        (digest,) = raw.execute("SELECT checksum FROM rendition WHERE document_id = ?", (made,)).fetchone()
+        (digest,) = raw.execute(
+            "SELECT checksum FROM rendition WHERE document_id = ?", (new_picture,)
+        ).fetchone()
     engine.undo(library, [added], OWNER)
     assert doctor.examine(engine, library.path)["healthy"]
     library.objects.remove(digest)

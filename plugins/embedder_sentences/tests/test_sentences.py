@@ -44,8 +44,8 @@ def runtime_python() -> Path:
     """Return the interpreter that ARMARIUM_TEST_SENTENCES names, or that of an installed runtime; skip if
     there is none.
     """
-    if named := os.environ.get("ARMARIUM_TEST_SENTENCES"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_TEST_SENTENCES"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / SENTENCES.name
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         if read_marker(place) is not None:
@@ -57,10 +57,10 @@ def runtime_python() -> Path:
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a random model with a few thousand weights."""
     place = tmp_path_factory.mktemp("models")
-    done = subprocess.run(
+    process = subprocess.run(
         [str(runtime_python()), "-c", _TINY, str(place)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert process.returncode == 0, process.stderr[-3000:]
     return place / "tiny"
 
 
@@ -101,7 +101,7 @@ def test_what_is_no_model_and_pickled_weights_are_refused(tiny_model: Path, work
     kept = weights.rename(weights.with_name("kept"))
     (tiny_model / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     try:
-        with pytest.raises(WorkerRefused, match="tiny is no model"):
+        with pytest.raises(WorkerRefused, match="tiny is not a model"):
             worker.call("load", {"model": str(tiny_model / "modules.json")})
     finally:
         (tiny_model / "pytorch_model.bin").unlink()

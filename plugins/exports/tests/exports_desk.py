@@ -104,8 +104,8 @@ class Desk:
     def post(self, path: str, status: int = 200, **body: Any) -> dict[str, Any]:
         answer = self.client.post(path, json=body)
         assert answer.status_code == status, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def records(self, place: Path) -> dict[str, list[dict[str, Any]]]:
         """The records of a JSON Lines file by type."""

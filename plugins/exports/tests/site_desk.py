@@ -34,11 +34,11 @@ def build(place: Path, name: str = "node_modules") -> Path:
 
 def run(command: list[str], place: Path, given: str | None = None) -> str:
     """What *command* says; an assertion with its words where it fails."""
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=place, input=given, capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-8000:]
-    return done.stdout
+    assert process.returncode == 0, process.stdout[-8000:] + process.stderr[-8000:]
+    return process.stdout
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -16,12 +16,12 @@ from armarium_exports import download_writers
 
 
 def save(desk: Desk, **body: Any) -> tuple[dict[str, Any], bytes]:
-    made = desk.post("/api/export/downloads", **body)
-    answer = desk.client.get(f"/api/export/downloads/{made['id']}")
+    new_answer = desk.post("/api/export/downloads", **body)
+    answer = desk.client.get(f"/api/export/downloads/{new_answer['id']}")
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-disposition"].startswith("attachment")
-    assert len(answer.content) == made["size_bytes"]
-    return made, answer.content
+    assert len(answer.content) == new_answer["size_bytes"]
+    return new_answer, answer.content
 
 
 def as_device(desk: Desk, role: str) -> dict[str, str]:
@@ -86,7 +86,7 @@ def test_what_is_withheld_is_left_out_and_what_is_withheld_since_is_not_given(de
     given = {"what": "files", "format": "markdown", "scope_ids": [box]}
     made, content = save(desk, **given)
     assert b"Secret" not in content
-    assert [one["document_id"] for one in made["withheld"]] == [secret]
+    assert [entry["document_id"] for entry in made["withheld"]] == [secret]
     desk.restrict(page)
     refused = desk.client.get(f"/api/export/downloads/{made['id']}")
     assert (refused.status_code, refused.json()["code"]) == (403, "download_withheld")
@@ -97,17 +97,17 @@ def test_a_file_is_given_to_nobody_else_and_not_for_ever(desk: Desk, monkeypatch
     page = desk.page(desk.box(), "1.png", ["Dear Sir"])
     answer = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
     viewer = as_device(desk, "viewer")
-    given = {"what": "files", "format": "markdown", "scope_ids": [page]}
-    assert desk.client.post("/api/export/downloads", json=given, headers=viewer).status_code == 200
+    body = {"what": "files", "format": "markdown", "scope_ids": [page]}
+    assert desk.client.post("/api/export/downloads", json=body, headers=viewer).status_code == 200
     other = as_device(desk, "editor")
     refused = desk.client.get(f"/api/export/downloads/{answer['id']}", headers=other)
     assert (refused.status_code, refused.json()["code"]) == (404, "download_gone")
     place = desk.library.derived_folder / "downloads" / answer["id"]
     os.utime(place, (1, 1))
-    again = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
+    second_answer = desk.post("/api/export/downloads", what="files", format="markdown", scope_ids=[page])
     assert not place.exists()
     monkeypatch.setattr("armarium_exports.downloads.time.time", lambda: 1e11)
-    assert desk.client.get(f"/api/export/downloads/{again['id']}").status_code == 404
+    assert desk.client.get(f"/api/export/downloads/{second_answer['id']}").status_code == 404
     assert desk.client.get("/api/export/downloads/..").status_code == 404
 
 
@@ -155,8 +155,8 @@ def test_a_zip_of_a_past_step_says_what_the_project_said_and_is_verified(
 
 
 def test_only_files_are_exported_of_the_past(desk: Desk) -> None:
-    given = {"what": "jsonl", "as_of": "2026-01-01"}
-    refused = desk.client.post("/api/export/downloads", json=given)
+    body = {"what": "jsonl", "as_of": "2026-01-01"}
+    refused = desk.client.post("/api/export/downloads", json=body)
     assert (refused.status_code, refused.json()["code"]) == (422, "only_files_of_the_past")
 
 

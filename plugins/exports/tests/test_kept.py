@@ -109,12 +109,12 @@ def test_a_strangers_file_and_a_changed_one_are_left_alone_and_listed(desk: Desk
 
 def test_a_file_and_a_link_in_the_way_of_the_first_writing_are_left_alone(desk: Desk) -> None:
     box = desk.box()
-    one, two = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "2.png", ["Farewell"])
+    page, second_page = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "2.png", ["Farewell"])
     place = desk.folder / "kept-markdown-page"
     place.mkdir()
-    (place / f"1.png--{one[-8:]}.md").write_text("mine")
+    (place / f"1.png--{page[-8:]}.md").write_text("mine")
     (desk.folder / "elsewhere.md").write_text("elsewhere")
-    (place / f"2.png--{two[-8:]}.md").symlink_to(desk.folder / "elsewhere.md")
+    (place / f"2.png--{second_page[-8:]}.md").symlink_to(desk.folder / "elsewhere.md")
     found = kept_now(desk)
     assert found["files"] == []
     assert len(found["in_the_way"]) == 2
@@ -131,8 +131,8 @@ def test_what_is_restricted_later_is_not_written_again_and_named_as_left_behind(
     (after,) = desk.list_kept()
     assert "A secret" not in place.read_text()
     assert after["files"] == []
-    assert [one["path"] for one in after["left_behind"]] == [str(place)]
-    assert [one["document_id"] for one in after["withheld"]] == [page]
+    assert [entry["path"] for entry in after["left_behind"]] == [str(place)]
+    assert [entry["document_id"] for entry in after["withheld"]] == [page]
 
 
 def test_pages_that_came_later_are_written_and_trashed_ones_stay_on_the_disk(desk: Desk) -> None:
@@ -153,7 +153,7 @@ def test_pages_that_came_later_are_written_and_trashed_ones_stay_on_the_disk(des
         {"nodes": [{"id": new_id(), "parent_id": first, "doc_type": "page", "name": "1 left"}]},
     )
     (after,) = desk.list_kept()
-    assert (after["files"], {one["document_id"] for one in after["left_behind"]}) == ([], {first, second})
+    assert (after["files"], {entry["document_id"] for entry in after["left_behind"]}) == ([], {first, second})
 
 
 def test_ending_and_undoing_leave_the_files(desk: Desk) -> None:
@@ -321,8 +321,11 @@ def test_a_table_is_a_table(desk: Desk) -> None:
     keep(desk, "word")
     desk.work()
     word = next(one for one in desk.list_kept() if one["format"] == "word")
-    (shown,) = docx.Document(word["files"][0]["path"]).tables
-    assert [[cell.text for cell in row.cells] for row in shown.rows] == [["Name", "Sum"], ["Ann | Bo", "3"]]
+    (shown_table,) = docx.Document(word["files"][0]["path"]).tables
+    assert [[cell.text for cell in row.cells] for row in shown_table.rows] == [
+        ["Name", "Sum"],
+        ["Ann | Bo", "3"],
+    ]
 
 
 def test_plain_text_is_the_lines_of_the_page(desk: Desk) -> None:
@@ -366,11 +369,11 @@ def test_names_that_other_systems_take_for_one_are_apart_in_every_folder_written
     out = str(desk.folder / "out")
     answer = desk.post("/api/export/receivers", receiver="kraken", scope_ids=[box], output_path=out)
     paths = [*answer["files"], *(file["path"] for file in kept_now(desk)["files"])]
-    written = [Path(path).name for path in paths if path.endswith((".png", ".xml", ".md"))]
-    assert len(written) == 3 * len(ALIKE)
-    assert len({item.casefold() for item in written}) == len(written)
-    assert all(not set(item) & set('\\/:*?"<>|') for item in written)
-    assert all(item.split(".")[0].casefold() != "con" for item in written)
+    names = [Path(path).name for path in paths if path.endswith((".png", ".xml", ".md"))]
+    assert len(names) == 3 * len(ALIKE)
+    assert len({item.casefold() for item in names}) == len(names)
+    assert all(not set(item) & set('\\/:*?"<>|') for item in names)
+    assert all(item.split(".")[0].casefold() != "con" for item in names)
 
 
 def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,8 +420,8 @@ def test_a_format_of_text_names_the_furniture_that_it_leaves_out(desk: Desk) -> 
     file = io.BytesIO()
     written = render(desk.engine, desk.library, Unit(page, "1", (page,)), "plain-text", file)
     assert file.getvalue().decode().split() == ["Dear", "Sir"]
-    named = {loss["what"]: loss["count"] for loss in written.losses}
-    assert named == {"shapes of lines": 1, "headers, folios and other furniture": 1}
+    counts_by_what = {loss["what"]: loss["count"] for loss in written.losses}
+    assert counts_by_what == {"shapes of lines": 1, "headers, folios and other furniture": 1}
 
 
 def test_a_page_that_goes_while_its_file_is_put_together_is_left_out(desk: Desk) -> None:

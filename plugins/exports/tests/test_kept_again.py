@@ -113,8 +113,8 @@ def test_what_was_restricted_from_the_start_is_listed(desk: Desk) -> None:
     desk.do("rights.set", {"target_kind": "document", "target_id": barred, "model_use": "none"})
     found = kept_now(desk)
     assert len(found["files"]) == 1
-    assert {one["document_id"] for one in found["withheld"]} == {shut, barred}
-    assert all(one["why"] for one in found["withheld"])
+    assert {entry["document_id"] for entry in found["withheld"]} == {shut, barred}
+    assert all(entry["why"] for entry in found["withheld"])
     assert found["left_behind"] == []
 
 
@@ -133,7 +133,7 @@ def test_a_document_loses_a_page_restricted_later_and_is_left_behind_without_any
     desk.work()
     (after,) = desk.list_kept()
     assert after["files"] == []
-    assert [one["path"] for one in after["left_behind"]] == [str(place)]
+    assert [entry["path"] for entry in after["left_behind"]] == [str(place)]
 
 
 def test_titles_of_pages_that_a_caller_may_not_see_are_not_listed(desk: Desk) -> None:
@@ -141,10 +141,10 @@ def test_titles_of_pages_that_a_caller_may_not_see_are_not_listed(desk: Desk) ->
     page, shut = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "diary of Ann.png", ["A secret"])
     kept_now(desk)
     desk.restrict(shut)
-    seen = desk.client.get("/api/export/kept", headers=agent_headers(desk))
-    (entry,) = seen.json()["exports"]
-    assert "diary" not in seen.text
-    assert shut not in seen.text
+    answer = desk.client.get("/api/export/kept", headers=agent_headers(desk))
+    (entry,) = answer.json()["exports"]
+    assert "diary" not in answer.text
+    assert shut not in answer.text
     assert [file["document_id"] for file in entry["files"]] == [page]
     (mine,) = desk.list_kept()
     assert [one["document_id"] for one in mine["left_behind"]] == [shut]
@@ -168,7 +168,7 @@ def test_a_project_that_is_opened_again_is_written(desk: Desk) -> None:
     desk.do("representation.create", {"segment_id": desk.lines(page)[0], "text": "Dear Madam"})
     desk.work()
     assert "Dear Sir" in place.read_text()
-    assert page in {one["document_id"] for one in desk.list_kept()[0]["withheld"]}
+    assert page in {entry["document_id"] for entry in desk.list_kept()[0]["withheld"]}
     desk.do("rights.withdraw", {"record_id": record["id"]})
     desk.work()
     assert "Dear Madam" in place.read_text()
@@ -183,7 +183,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(desk: Desk) -> None:
     folder.symlink_to(elsewhere, target_is_directory=True)
     desk.do("representation.create", {"segment_id": desk.lines(page)[0], "text": "Dear Madam"})
     desk.work()
-    (written,) = elsewhere.iterdir()
-    assert "Dear Sir" in written.read_text()
+    (path,) = elsewhere.iterdir()
+    assert "Dear Sir" in path.read_text()
     ((reason,),) = desk.rows("SELECT reason FROM job WHERE kind = 'export-kept' AND state = 'failed'")
     assert "has become a link" in reason

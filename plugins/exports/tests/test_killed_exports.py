@@ -135,9 +135,9 @@ def test_what_could_not_be_deleted_is_named_and_tried_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", refuse_unlink)
-        left = desk.post("/api/export/eleventy-site", **body)["left_behind"]
-    assert left
-    assert all(shut in item for item in left)
+        left_behind = desk.post("/api/export/eleventy-site", **body)["left_behind"]
+    assert left_behind
+    assert all(shut in item for item in left_behind)
     assert desk.post("/api/export/eleventy-site", **body)["left_behind"] == []
     assert not (desk.folder / "site" / "static" / "iiif" / shut).exists()
 

@@ -71,11 +71,11 @@ def test_records_are_read_with_one_line(desk: Desk, reader: str) -> None:
     bundle, lines = export_both(desk)
     command = [PYTHON, "-c", _READ, reader, str(bundle), str(lines), str(desk.folder / "cache")]
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(desk.folder / "hub")}
-    done = subprocess.run(
+    process = subprocess.run(
         command, env={**os.environ, **offline}, capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, done.stderr[-4000:]
-    found = orjson.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, process.stderr[-4000:]
+    found = orjson.loads(process.stdout.splitlines()[-1])
     if found is None:
         pytest.skip(f"{reader} is not installed here")
     first, second, shapes = found
@@ -99,7 +99,7 @@ def test_libreoffice_opens_the_word_files(desk: Desk) -> None:
     place.mkdir()
     desk.post("/api/export/kept", folder=str(place), format="word", per="page")
     desk.work()
-    (written,) = place.rglob("*.docx")
+    (path,) = place.rglob("*.docx")
     out = desk.folder / "opened"
     profile = f"-env:UserInstallation={(desk.folder / 'profile').as_uri()}"
     for kind in ("pdf", "txt:Text"):
@@ -111,10 +111,10 @@ def test_libreoffice_opens_the_word_files(desk: Desk) -> None:
             kind,
             "--outdir",
             str(out),
-            str(written),
+            str(path),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-        assert done.returncode == 0, done.stderr[-2000:]
+        process = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+        assert process.returncode == 0, process.stderr[-2000:]
     (text,) = out.glob("*.txt")
     read = text.read_text("utf-8-sig")
     assert "1.png" in read
@@ -135,7 +135,7 @@ def test_ocrd_reads_the_page_files(desk: Desk, receiver: str) -> None:
     box = desk.rows("SELECT parent_id FROM document WHERE name = '1.png'")[0][0]
     body: dict[str, Any] = {"receiver": receiver, "scope_ids": [box], "output_path": str(desk.folder / "out")}
     desk.post("/api/export/receivers", **body)
-    (layout,) = [one for one in (desk.folder / "out").rglob("*.xml") if one.name != "mets.xml"]
+    (layout,) = [path for path in (desk.folder / "out").rglob("*.xml") if path.name != "mets.xml"]
     page = page_parse(str(layout), silence=True).get_Page()
     lines = page.get_AllTextLines()
     assert [line.get_TextEquiv()[0].get_Unicode() for line in lines] == LINES
@@ -151,7 +151,7 @@ def test_kraken_reads_the_layout_files(desk: Desk, receiver: str) -> None:
     box = desk.rows("SELECT parent_id FROM document WHERE name = '1.png'")[0][0]
     body: dict[str, Any] = {"receiver": receiver, "scope_ids": [box], "output_path": str(desk.folder / "out")}
     desk.post("/api/export/receivers", **body)
-    (layout,) = [one for one in (desk.folder / "out").rglob("*.xml") if one.name != "mets.xml"]
+    (layout,) = [path for path in (desk.folder / "out").rglob("*.xml") if path.name != "mets.xml"]
     page = parser.XMLPage(str(layout))
     assert [sorted_line.text for sorted_line in page.get_sorted_lines()] == LINES
     assert sorted(page.image_size) == [900, 1200]

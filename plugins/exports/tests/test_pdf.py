@@ -37,11 +37,11 @@ def run(*command: str) -> str:
 
 def words_of(path: Path) -> list[tuple[str, tuple[float, ...]]]:
     """Each word with its box in points, as poppler finds them."""
-    found = re.findall(
+    matches = re.findall(
         r'<word xMin="(.*?)" yMin="(.*?)" xMax="(.*?)" yMax="(.*?)">(.*?)</word>',
         run("pdftotext", "-bbox", str(path), "-"),
     )
-    return [(item[4], tuple(float(value) for value in item[:4])) for item in found]
+    return [(item[4], tuple(float(value) for value in item[:4])) for item in matches]
 
 
 def add_picture(
@@ -81,15 +81,15 @@ def test_words_are_found_where_their_lines_stand(desk: Desk) -> None:
     made, path = write(desk, box)
     assert made["pages"] == 1
     assert [(loss["what"], loss["count"]) for loss in made["losses"]] == [("places of words", 5)]
-    found = dict(words_of(path))
-    assert set(found) == {"Dear", "Sir", "I", "am", "well"}
+    words = dict(words_of(path))
+    assert set(words) == {"Dear", "Sir", "I", "am", "well"}
     left, top, right, bottom = (
         value * SCALE for value in (0.1 * WIDTH, 0.05 * HEIGHT, 0.9 * WIDTH, 0.11 * HEIGHT)
     )
-    assert found["Dear"][0] == pytest.approx(left, abs=0.1)
-    assert found["Sir"][2] == pytest.approx(right, abs=0.1)
-    assert found["Dear"][1] == pytest.approx(top, abs=0.1)
-    assert found["Dear"][3] == pytest.approx(bottom, abs=0.1)
+    assert words["Dear"][0] == pytest.approx(left, abs=0.1)
+    assert words["Sir"][2] == pytest.approx(right, abs=0.1)
+    assert words["Dear"][1] == pytest.approx(top, abs=0.1)
+    assert words["Dear"][3] == pytest.approx(bottom, abs=0.1)
 
 
 @needs_qpdf
@@ -267,12 +267,12 @@ def test_the_same_pages_give_the_same_bytes_and_a_kept_pdf_is_written_once(desk:
     folder.mkdir()
     desk.post("/api/export/kept", folder=str(folder), format="pdf", per="folder")
     desk.work()
-    (kept,) = folder.glob("*.pdf")
-    assert kept.read_bytes() == one.read_bytes()
-    before = kept.stat().st_mtime_ns
+    (path,) = folder.glob("*.pdf")
+    assert path.read_bytes() == one.read_bytes()
+    before = path.stat().st_mtime_ns
     desk.post(f"/api/export/kept/{desk.list_kept()[0]['id']}/write")
     desk.work()
-    assert kept.stat().st_mtime_ns == before
+    assert path.stat().st_mtime_ns == before
 
 
 def test_what_is_withheld_is_in_no_pdf(desk: Desk) -> None:
@@ -282,7 +282,7 @@ def test_what_is_withheld_is_in_no_pdf(desk: Desk) -> None:
     desk.restrict(secret)
     made, path = write(desk, box)
     assert made["pages"] == 1
-    assert [one["document_id"] for one in made["withheld"]] == [secret]
+    assert [entry["document_id"] for entry in made["withheld"]] == [secret]
     assert b"2.png" not in path.read_bytes()
 
 

@@ -37,7 +37,7 @@ def test_a_profile_obeys_its_own_rules(desk: Desk, receiver: str) -> None:
     pictures = {entry.name for entry in (folder / profile.images).iterdir() if entry.suffix == ".png"}
     assert pictures == {"1.png", "1-2.png"}
     assert set(answer["files"]) == {
-        one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     }
     assert check_written(profile, folder) == []
 
@@ -47,7 +47,7 @@ def test_files_for_transkribus_state_the_place_of_each_region_line_and_word(desk
     desk.page(box, "1.png", ["Dear Sir", "I am well"])
     write(desk, "transkribus", [box])
     root = etree.parse(desk.folder / "transkribus" / "page" / "1.xml").getroot()
-    stated = [one.get("custom") for one in root.iter("{*}TextLine")]
+    stated = [element.get("custom") for element in root.iter("{*}TextLine")]
     assert stated == [f"readingOrder {{index:{number};}} made {{by:person;}}" for number in (0, 1)]
     page = etree.fromstring(
         b'<Page><ReadingOrder><OrderedGroup id="o"><RegionRefIndexed index="0" regionRef="b"/><RegionRefIndexed index="1" '
@@ -59,7 +59,7 @@ def test_files_for_transkribus_state_the_place_of_each_region_line_and_word(desk
     assert first.get("custom") == "readingOrder {index:1;} structure {type:heading;}"
     assert second.get("custom") == "readingOrder {index:0;}"
     assert first[0].get("custom") == "readingOrder {index:0;} person {offset:0; length:3;}"
-    assert [one.get("custom") for one in page.iter("Word")] == [
+    assert [element.get("custom") for element in page.iter("Word")] == [
         "readingOrder {index:0;}",
         "readingOrder {index:1;}",
     ]
@@ -76,7 +76,7 @@ def test_mets_is_valid_by_the_published_schema_and_read_back(desk: Desk, receive
     root = etree.parse(desk.folder / receiver / "mets.xml").getroot()
     schema = xsd("mets.xsd")
     assert schema.validate(root), schema.error_log
-    pages = [one for one in root.iter(f"{METS}div") if one.get("TYPE") == "page"]
+    pages = [element for element in root.iter(f"{METS}div") if element.get("TYPE") == "page"]
     assert [page.get("ORDERLABEL") for page in pages] == ["1.png", "2.png"]
     assert root.findtext(".//{http://www.loc.gov/mods/v3}title") == "Letters <& more>"
 
@@ -134,7 +134,7 @@ def test_pages_without_lines_or_picture_are_left_out_and_named(desk: Desk) -> No
     desk.do("segment.pass_delete", {"pass_id": desk.rows("SELECT id FROM segment_pass")[0][0]})
     bare = desk.do("document.create", {"name": "2", "doc_type": "page", "parent_id": box})["id"]
     report = desk.post("/api/export/receivers/report", receiver="kraken", scope_ids=[box])
-    assert {one["document_id"] for one in report["left_out"]} == {empty, bare}
+    assert {entry["document_id"] for entry in report["left_out"]} == {empty, bare}
     refused = write(desk, "kraken", [box], 422)
     assert refused["code"] == "nothing_to_export"
 
@@ -145,7 +145,7 @@ def test_what_is_restricted_is_left_out_with_its_picture(desk: Desk) -> None:
     shut = desk.page(box, "2.png", ["A secret"])
     desk.restrict(desk.lines(shut)[0], kind="segment")
     answer = write(desk, "transkribus", [box])
-    assert [one["document_id"] for one in answer["withheld"]] == [shut]
+    assert [entry["document_id"] for entry in answer["withheld"]] == [shut]
     assert not [file for file in answer["files"] if "2" in file]
 
 

@@ -42,15 +42,15 @@ def test_published_pages_are_listed_and_published_again_over_the_old(desk: Desk)
 
 def test_published_pages_bring_only_what_is_said_of_them(desk: Desk, known: Any) -> None:
     box = desk.box()
-    page, other = desk.page(box, "1.png", ["Ann"]), desk.page(box, "2.png", ["Bert"])
-    for number, (name, source) in enumerate((("Ann", page), ("Bert", other))):
+    page, other_page = desk.page(box, "1.png", ["Ann"]), desk.page(box, "2.png", ["Bert"])
+    for number, (name, source) in enumerate((("Ann", page), ("Bert", other_page))):
         about = {"canonical_name": name, "entity_type": "person", "curation_state": "verified"}
         known["entity"].append({"id": f"e{number}", **about, "source_document_ids": [source]})
         about = {"text": f"{name} wrote", "curation_state": "curated", "source_document_id": source}
         known["claim"].append({"id": f"c{number}", **about})
     place = desk.folder / "site"
     desk.do("export.publish", {"folder": str(place), "page_ids": [page]})
-    written = (place / "content" / "_data" / "entities.json").read_text()
-    written += (place / "content" / "_data" / "statements.json").read_text()
-    assert "Ann wrote" in written
-    assert "Bert" not in written
+    text = (place / "content" / "_data" / "entities.json").read_text()
+    text += (place / "content" / "_data" / "statements.json").read_text()
+    assert "Ann wrote" in text
+    assert "Bert" not in text

@@ -49,27 +49,27 @@ def test_what_people_chose_and_stated_is_exported_and_not_of_withheld_pages(desk
         desk.do("representation.revise", {"representation_id": reading, "content": f"Rather {one}"})
     desk.do("classification.create", {"key": "will", "label": "Will"})
     desk.do("source_setting.set", {"level": "project", "key": "language", "value": "es"})
-    found = desk.records(Path(jsonl(desk)["output_path"]))
+    records = desk.records(Path(jsonl(desk)["output_path"]))
     for name in ("reading_choice", "pass_choice", "revision"):
-        assert {one["document_id"] for one in found[name]} == {page, shut}, name
-    assert "will" in {one["key"] for one in found["classification"]}
-    assert {one["key"]: one["value"] for one in found["source_setting"]}["language"] == "es"
+        assert {one["document_id"] for one in records[name]} == {page, shut}, name
+    assert "will" in {one["key"] for one in records["classification"]}
+    assert {one["key"]: one["value"] for one in records["source_setting"]}["language"] == "es"
     desk.restrict(shut)
-    found = desk.records(Path(jsonl(desk, overwrite=True)["output_path"]))
+    records = desk.records(Path(jsonl(desk, overwrite=True)["output_path"]))
     for name in ("reading_choice", "pass_choice", "revision"):
-        assert {one["document_id"] for one in found[name]} == {page}, name
+        assert {one["document_id"] for one in records[name]} == {page}, name
     within = desk.records(Path(jsonl(desk, target_id=box, overwrite=True)["output_path"]))
     assert {one["document_id"] for one in within["revision"]} == {page}
     assert "classification" not in within
 
 
 def test_a_target_is_exported_with_what_lies_beneath_it(desk: Desk) -> None:
-    box, other = desk.box("Letters"), desk.box("Bills")
+    box, other_box = desk.box("Letters"), desk.box("Bills")
     page = desk.page(box, "1.png", ["Dear Sir"])
-    desk.page(other, "2.png", ["Three shillings"])
-    found = desk.records(Path(jsonl(desk, target_id=box)["output_path"]))
-    assert {one["id"] for one in found["document"]} == {box, page}
-    assert [one["content"] for one in found["representation"]] == ["Dear Sir"]
+    desk.page(other_box, "2.png", ["Three shillings"])
+    records = desk.records(Path(jsonl(desk, target_id=box)["output_path"]))
+    assert {one["id"] for one in records["document"]} == {box, page}
+    assert [one["content"] for one in records["representation"]] == ["Dear Sir"]
     alone = jsonl(desk, target_id=box, recursive=False, overwrite=True)
     assert alone["document_count"] == 1
 
@@ -159,8 +159,8 @@ def test_restricted_and_barred_sources_are_left_out_for_the_owner_too(desk: Desk
     desk.do("rights.set", {"target_kind": "document", "target_id": barred, "model_use": "none"})
     desk.restrict(desk.lines(part)[0], kind="segment")
     answer = jsonl(desk)
-    assert {one["document_id"] for one in answer["withheld"]} == {shut, barred, part}
-    assert all(one["why"] for one in answer["withheld"])
+    assert {entry["document_id"] for entry in answer["withheld"]} == {shut, barred, part}
+    assert all(entry["why"] for entry in answer["withheld"])
     text = Path(answer["output_path"]).read_text()
     assert "Dear Sir" in text
     for words in ("A secret", "Barred words", "A name", "Open words"):
@@ -187,7 +187,7 @@ def test_a_restricted_folder_takes_all_beneath_it_along(desk: Desk) -> None:
     page = desk.page(box, "1.png", ["Dear Sir"])
     desk.restrict(box)
     answer = jsonl(desk)
-    assert {box, page} <= {one["document_id"] for one in answer["withheld"]}
+    assert {box, page} <= {entry["document_id"] for entry in answer["withheld"]}
     assert answer["record_counts"]["segment"] == 0
 
 
@@ -230,10 +230,10 @@ def test_parquet_is_read_by_polars_and_duckdb_with_the_values_of_the_lines(desk:
     assert orjson.loads(table["anchor"][0]) == lines["segment"][0]["anchor"]
     assert table.schema["is_furniture"] == polars.Boolean
     assert table.schema["bbox_x"] == polars.Float64
-    found = duckdb.sql(
+    rows = duckdb.sql(
         f"SELECT content FROM '{desk.folder}/bundle/representation.parquet' ORDER BY id"
     ).fetchall()
-    assert [item[0] for item in found] == ["Dear Sir", "I am well"]
+    assert [item[0] for item in rows] == ["Dear Sir", "I am well"]
     claims = polars.read_parquet(desk.folder / "bundle" / "claim.parquet")
     assert claims["confidence"].to_list() == [1.0, 0.5]
     assert orjson.loads(claims["date_values"][0]) == [{"a": 1}]

@@ -88,8 +88,8 @@ def test_a_site_takes_the_fonts_along_that_its_texts_ask_for(desk: Desk) -> None
     assert not (assets / "fonts").exists()
     desk.page(desk.box("More"), "2.png", ["क्षत्रिय", "בְּרֵאשִׁית 春眠"])
     found = site(desk, overwrite=True)
-    named = {path.name for path in (assets / "fonts").iterdir()}
-    assert named == {
+    names = {path.name for path in (assets / "fonts").iterdir()}
+    assert names == {
         "NotoSansDevanagari.ttf", "noto-sans-devanagari-licence.txt",
         "Cardo-Regular.ttf", "cardo-licence.txt",
         "NotoSansCJKjp-Regular.otf", "noto-sans-cjk-jp-licence.txt",
@@ -102,7 +102,7 @@ def test_a_site_takes_the_fonts_along_that_its_texts_ask_for(desk: Desk) -> None
     style = (assets / "site.css").read_text()
     assert 'url("fonts/NotoSansDevanagari.ttf")' in style
     assert '"Cardo"' in style
-    assert f"static/assets/fonts/{sorted(named)[0]}" in found["files"]
+    assert f"static/assets/fonts/{sorted(names)[0]}" in found["files"]
 
 
 def test_restricted_pages_are_in_no_list_text_picture_or_tile(desk: Desk, known: Any) -> None:
@@ -115,16 +115,16 @@ def test_restricted_pages_are_in_no_list_text_picture_or_tile(desk: Desk, known:
     desk.restrict(shut_box)
     known["claim"].append(claim("c1", shut, "Hidden claim"))
     answer = site(desk)
-    assert {one["document_id"] for one in answer["withheld"]} >= {shut, part, shut_box}
+    assert {entry["document_id"] for entry in answer["withheld"]} >= {shut, part, shut_box}
     written = b"".join(
-        one.read_bytes() for one in (desk.folder / "site" / "content").rglob("*") if one.is_file()
+        path.read_bytes() for path in (desk.folder / "site" / "content").rglob("*") if path.is_file()
     )
     for words in (b"A secret", b"Hidden", b"Partly", b"A name", b"Shut box", b"Beneath"):
         assert words not in written
     tiles = {entry.name for entry in (desk.folder / "site" / "static" / "iiif").iterdir()}
     assert tiles == {page}
-    told = (desk.folder / "site" / "armarium-site.json").read_text()
-    assert not any(one in told for one in (shut, part, shut_box))
+    text = (desk.folder / "site" / "armarium-site.json").read_text()
+    assert not any(one in text for one in (shut, part, shut_box))
 
 
 def test_a_page_restricted_later_goes_from_the_site_with_its_tiles(desk: Desk) -> None:
@@ -160,7 +160,7 @@ def test_a_part_cut_from_a_restricted_place_is_left_out_and_so_is_what_it_was_cu
         desk.restrict(line, kind="segment")
         shut, shown = {page, over}, {elsewhere}
     answer = site(desk)
-    assert {one["document_id"] for one in answer["withheld"]} == shut
+    assert {entry["document_id"] for entry in answer["withheld"]} == shut
     assert {entry.name for entry in (desk.folder / "site" / "static" / "iiif").iterdir()} == shown
 
 
@@ -244,18 +244,18 @@ def test_a_citation_of_a_line_that_is_not_read_leads_to_its_page(desk: Desk, kno
 
 def test_a_folder_that_only_holds_folders_is_no_step_and_loose_pages_are_listed(desk: Desk) -> None:
     whole = desk.box("All")
-    one, other = desk.box("Letters", whole), desk.box("Bills", whole)
-    desk.page(one, "1.png", ["a"])
-    desk.page(other, "2.png", ["b"])
+    first_box, other_box = desk.box("Letters", whole), desk.box("Bills", whole)
+    desk.page(first_box, "1.png", ["a"])
+    desk.page(other_box, "2.png", ["b"])
     answer = site(desk)
     assert answer["collection_count"] == 2
-    letters = next(box for box in data(desk, "folders") if box["id"] == one)
+    letters = next(box for box in data(desk, "folders") if box["id"] == first_box)
     assert (letters["parent_id"], letters["count"], [step["name"] for step in letters["trail"]]) == (
         None,
         1,
         ["Letters"],
     )
-    alone = desk.page(one, "3.png", ["c"])
+    alone = desk.page(first_box, "3.png", ["c"])
     site(desk, target_id=alone, overwrite=True)
     assert [leaf["id"] for leaf in data(desk, "loose")] == [alone]
     assert data(desk, "folders") == []

@@ -149,10 +149,10 @@ def test_the_engine_builds_the_site_with_node_from_its_runtime(
     assert (built / "iiif" / page / "0,0,512,512" / "512,512" / "0" / "default.jpg").is_file()
     assert not (place / "node_modules").exists()
     # Published again with less, by a step that can be taken back, nothing of the earlier pages stays.
-    other = desk.page(desk.box("Bills"), "2.png", ["Owed"])
-    desk.do("export.publish", {"folder": str(place), "page_ids": [other], "build": True})
-    assert [entry.stem for entry in (built / "pages").iterdir()] == [other]
+    other_page = desk.page(desk.box("Bills"), "2.png", ["Owed"])
+    desk.do("export.publish", {"folder": str(place), "page_ids": [other_page], "build": True})
+    assert [entry.stem for entry in (built / "pages").iterdir()] == [other_page]
     monkeypatch.setattr(building, "_BUILD", "import sys; print('npm error no such page'); sys.exit(3)")
     refused = site(desk, 503, build=True, overwrite=True)
     assert "no such page" in refused["detail"]
-    assert [entry.stem for entry in (built / "pages").iterdir()] == [other]
+    assert [entry.stem for entry in (built / "pages").iterdir()] == [other_page]

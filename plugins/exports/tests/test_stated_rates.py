@@ -59,7 +59,7 @@ def test_after_a_correction_the_statement_says_that_it_no_longer_holds(desk: Des
     ((line,), *_) = desk.rows("SELECT id FROM segment WHERE document_id = ?", page)
     desk.client.post(f"/api/segments/{line}/correct", json={"text": "Anno domini"})
     content = written(desk, page, "pagexml")
-    assert "It no longer holds: the text of 1 of its pages was read anew or corrected since" in content
+    assert "It no longer holds: the text of 1 of its pages has been read again or corrected since" in content
     stale = desk.client.get("/api/staleness")
     if stale.status_code == 200:
         assert "error rate" in {item["kind"] for item in stale.json()["items"]}
@@ -78,22 +78,25 @@ def test_the_searchable_pdf_carries_it_once_in_its_metadata(desk: Desk, page: st
     def description_of(target: str) -> str:
         place = str(desk.folder / "out.pdf")
         answer = desk.post("/api/export/pdf", output_path=place, target_id=target, overwrite=True)
-        written = Path(answer["output_path"]).read_bytes()
-        start = written.index(b"<x:xmpmeta")
-        packet = etree.fromstring(written[start : written.index(b"</x:xmpmeta>") + len(b"</x:xmpmeta>")])
+        data = Path(answer["output_path"]).read_bytes()
+        start = data.index(b"<x:xmpmeta")
+        packet = etree.fromstring(data[start : data.index(b"</x:xmpmeta>") + len(b"</x:xmpmeta>")])
         return "".join(next(packet.iter("{http://purl.org/dc/elements/1.1/}description")).itertext())
 
     ((folder,),) = desk.rows("SELECT parent_id FROM document WHERE id = ?", page)
-    said = description_of(folder)
-    assert said.startswith("Text of 16 lines: ")
-    assert said.count("Character error rate 0.00 % (95 % interval 0.00 to") == 1
-    assert "12 of 16 lines, drawn at random with the seed 9" in said
-    assert "no longer holds" not in said
+    description = description_of(folder)
+    assert description.startswith("Text of 16 lines: ")
+    assert description.count("Character error rate 0.00 % (95 % interval 0.00 to") == 1
+    assert "12 of 16 lines, drawn at random with the seed 9" in description
+    assert "no longer holds" not in description
     ((line,), *_) = desk.rows("SELECT id FROM segment WHERE document_id = ?", page)
     desk.client.post(f"/api/segments/{line}/correct", json={"text": "Anno domini"})
-    again = description_of(page)
-    assert again.count("Character error rate") == 1
-    assert "It no longer holds: the text of 1 of its pages was read anew or corrected since" in again
+    second_description = description_of(page)
+    assert second_description.count("Character error rate") == 1
+    assert (
+        "It no longer holds: the text of 1 of its pages has been read again or corrected since"
+        in second_description
+    )
 
 
 def test_each_page_of_the_website_says_it_in_whole_sentences(desk: Desk, page: str) -> None:

@@ -106,8 +106,8 @@ def test_answers_in_json_are_put_right_within_their_quotes(desk: Desk) -> None:
     desk.rows("SELECT 1")
     call(desk, page, '{"lines":["Farwell"]}', at="2020-01-02T00:00:00.000Z")
     desk.do("representation.create", {"segment_id": lines[0], "text": 'Farewell "dear"'})
-    found = {one["messages"][-1]["content"]: one["gold"] for one in samples(desk)[1]}
-    assert found.get('{"lines":["Farewell \\"dear\\""]}') is True
+    gold_by_content = {one["messages"][-1]["content"]: one["gold"] for one in samples(desk)[1]}
+    assert gold_by_content.get('{"lines":["Farewell \\"dear\\""]}') is True
 
 
 def test_failed_calls_and_calls_of_other_steps_give_no_sample(desk: Desk) -> None:
@@ -126,7 +126,7 @@ def test_what_rights_withhold_is_left_out_and_listed(desk: Desk) -> None:
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
     answer, found = samples(desk)
     assert found == []
-    assert [one["document_id"] for one in answer["withheld"]] == [page]
+    assert [entry["document_id"] for entry in answer["withheld"]] == [page]
 
 
 def test_the_file_ends_in_jsonl_and_is_not_written_over_unasked(desk: Desk) -> None:

@@ -61,11 +61,11 @@ def test_a_word_file_has_the_tree_as_headings_footnotes_and_the_sum(desk: Desk, 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         notes = etree.fromstring(archive.read("word/footnotes.xml"))
         body = etree.fromstring(archive.read("word/document.xml"))
-    assert [one.get(f"{W}id") for one in body.iter(f"{W}footnoteReference")] == ["1"]
+    assert [element.get(f"{W}id") for element in body.iter(f"{W}footnoteReference")] == ["1"]
     assert "in another hand" in str(etree.tostring(notes, encoding="unicode"))
-    said = [paragraph.text for paragraph in document.paragraphs][-2:]
-    assert said == ["3 pages; 3 lines: 3 made by a person.", "Not read: 0002.png."]
-    assert [one["why"] for one in made["left_out"]] == ["0002.png has not been read."]
+    texts = [paragraph.text for paragraph in document.paragraphs][-2:]
+    assert texts == ["3 pages; 3 lines: 3 made by a person.", "Not read: 0002.png."]
+    assert [entry["why"] for entry in made["left_out"]] == ["0002.png has not been read."]
     assert save(desk, "word", chest)[1] == data, "the same pages give the same bytes"
 
 
@@ -118,13 +118,13 @@ def test_a_corpus_has_a_corpus_for_each_folder_and_names_what_was_not_read(desk:
     made, data = save(desk, "tei", chest)
     root = etree.fromstring(data)
     titles = [
-        one.findtext(f"{TEI}teiHeader/{TEI}fileDesc/{TEI}titleStmt/{TEI}title")
-        for one in root.iter(f"{TEI}teiCorpus")
+        element.findtext(f"{TEI}teiHeader/{TEI}fileDesc/{TEI}titleStmt/{TEI}title")
+        for element in root.iter(f"{TEI}teiCorpus")
     ]
     assert titles == ["Chest", "Letters", "Volume 1", "Wages"]
     assert len(list(root.iter(f"{TEI}TEI"))) == 3
     assert "Not read: 0002.png." in str(etree.tostring(root[0], encoding="unicode"))
-    ids = [one.get("{http://www.w3.org/XML/1998/namespace}id") for one in root.iter() if one.get("{http://www.w3.org/XML/1998/namespace}id")]  # fmt: skip
+    ids = [element.get("{http://www.w3.org/XML/1998/namespace}id") for element in root.iter() if element.get("{http://www.w3.org/XML/1998/namespace}id")]  # fmt: skip
     assert len(ids) == len(set(ids))
     assert made["filename"] == "Chest.tei.xml"
 
@@ -134,7 +134,7 @@ def test_a_pdf_has_all_pages_and_names_what_was_not_read(desk: Desk, chest: str)
 
     made, data = save(desk, "pdf", chest)
     assert len(pypdfium2.PdfDocument(data)) == 3
-    assert [one["why"] for one in made["left_out"]] == ["0002.png has not been read."]
+    assert [entry["why"] for entry in made["left_out"]] == ["0002.png has not been read."]
     assert [loss["pages"] for loss in made["losses"] if loss["what"] == "places of words"] == [2]
 
 
@@ -148,7 +148,7 @@ def test_what_a_search_found_is_one_file_in_the_order_of_the_tree_without_what_i
     ]  # fmt: skip
     desk.restrict(ids["0001.png"])
     made, data = save(desk, "markdown", chest)
-    assert [one["document_id"] for one in made["withheld"]] == [ids["0001.png"]]
+    assert [entry["document_id"] for entry in made["withheld"]] == [ids["0001.png"]]
     assert b"Dear Sir" not in data
     assert b"f. 12r" not in data
 
@@ -164,13 +164,13 @@ def test_a_transcribed_picture_that_was_split_since_is_named_as_left_out_until_i
     why = "0001.png is split; the text of the whole picture is left out"
     for more in ({"what": "volume"}, {"what": "files"}, {"what": "receiver", "receiver": "tropy"}):
         answer = desk.post("/api/export/downloads", format="plain-text", scope_ids=[box], **more)
-        named = {one["document_id"]: one["why"] for one in answer["left_out"]}
-        assert named[whole].startswith(why), more
+        reasons_by_document_id = {entry["document_id"]: entry["why"] for entry in answer["left_out"]}
+        assert reasons_by_document_id[whole].startswith(why), more
     for number, (path, ending) in enumerate((("pdf", ".pdf"), ("eleventy-site", ""))):
         answer = desk.post(
             f"/api/export/{path}", output_path=str(tmp_path / f"{number}{ending}"), target_id=box
         )
-        ((named_id, words),) = ((one["document_id"], one["why"]) for one in answer["left_out"])
+        ((named_id, words),) = ((entry["document_id"], entry["why"]) for entry in answer["left_out"])
         assert (named_id, words.startswith(why)) == (whole, True), path
     for part in parts:
         desk.write(part, ["Dear"])

@@ -37,8 +37,8 @@ def makers_of(answer: list[dict[str, Any]]) -> list[tuple[str, str | None, int]]
 def export(desk: Desk, page: str, format_name: str) -> dict[str, Any]:
     answer = desk.client.get(f"/api/documents/{page}/export/{format_name}")
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 @pytest.mark.parametrize("format_name", ["pagexml", "alto", "tei", "plain-text"])
@@ -54,7 +54,9 @@ def test_page_xml_says_of_each_line_who_made_it(desk: Desk, page: str) -> None:
     assert lines["by a person"] == "made {by:person;}"
     assert lines["by an agent"] == "made {by:agent; name:an agent;}"
     assert lines["confirmed"] == "made {by:checked; name:an agent;}"
-    (summed,) = [one.get("value") for one in root.iter("{*}MetadataItem") if one.get("name") == "readings"]
+    (summed,) = [
+        element.get("value") for element in root.iter("{*}MetadataItem") if element.get("name") == "readings"
+    ]
     assert summed.startswith("3 lines: 1 made by a person, 1 checked by a person (from an agent), 1 written")
 
 
@@ -75,12 +77,12 @@ def test_alto_marks_corrected_lines_and_refers_to_the_step_that_made_each(desk: 
 def test_tei_names_who_is_responsible_for_each_line(desk: Desk, page: str) -> None:
     root = etree.fromstring(export(desk, page, "tei")["content"].encode())
     said = {
-        one.get("{http://www.w3.org/XML/1998/namespace}id"): one.findtext("{*}resp")
-        for one in root.iter("{*}respStmt")
+        element.get("{http://www.w3.org/XML/1998/namespace}id"): element.findtext("{*}resp")
+        for element in root.iter("{*}respStmt")
     }
     breaks = [
-        (said.get((one.get("resp") or "#").removeprefix("#")), (one.tail or "").strip())
-        for one in root.iter("{*}lb")
+        (said.get((element.get("resp") or "#").removeprefix("#")), (element.tail or "").strip())
+        for element in root.iter("{*}lb")
     ]
     assert ("1 of 3 lines made by a person", "by a person") in breaks
     assert ("1 of 3 lines written by the agent an agent", "by an agent") in breaks
@@ -92,10 +94,10 @@ def test_an_export_that_comes_back_states_its_lines_as_imported_and_nothing_twic
     desk: Desk, page: str, format_name: str
 ) -> None:
     content = export(desk, page, format_name)["content"]
-    other = desk.page(desk.box("Copies"), "0001.png", [])
-    imported = {"document_id": other, "file": content, "filename": "again.xml"}
+    other_page = desk.page(desk.box("Copies"), "0001.png", [])
+    imported = {"document_id": other_page, "file": content, "filename": "again.xml"}
     read = desk.do("format.import", imported)
-    again = export(desk, other, f"{format_name}?pass_id={read['pass_id']}")
+    again = export(desk, other_page, f"{format_name}?pass_id={read['pass_id']}")
     assert makers_of(again["choices"]["made"]) == [("import", "again.xml", 3)]
     assert "made by a person" not in again["content"]
     assert "the agent" not in again["content"]
@@ -114,8 +116,8 @@ def test_a_line_that_a_person_contradicts_later_is_no_longer_checked(desk: Desk,
 
 
 def test_a_site_marks_each_line_and_sums_up_pages_and_whole(desk: Desk, page: str, tmp_path: Path) -> None:
-    written = desk.post("/api/export/eleventy-site", output_path=str(tmp_path / "site"))
-    assert makers_of(written["made"]) == EXPECTED
+    answer = desk.post("/api/export/eleventy-site", output_path=str(tmp_path / "site"))
+    assert makers_of(answer["made"]) == EXPECTED
     data = tmp_path / "site" / "content" / "_data"
     (shown,) = orjson.loads((data / "pages.json").read_bytes())
     lines = {line["text"]: line for block in shown["blocks"] for line in block["lines"]}
@@ -134,7 +136,7 @@ def test_word_and_markdown_say_which_lines_are_whose(desk: Desk, page: str, tmp_
         desk.post("/api/export/kept", folder=str(tmp_path / format_name), format=format_name)
     desk.work()
     expected = "Line 1 made by a person; line 3 checked by a person (from an agent); line 2 written by the agent an agent."
-    (text,) = [one.read_text() for one in (tmp_path / "markdown").rglob("*.md")]
+    (text,) = [path.read_text() for path in (tmp_path / "markdown").rglob("*.md")]
     assert expected in text
     (document,) = (tmp_path / "word").rglob("*.docx")
     body = zipfile.ZipFile(io.BytesIO(document.read_bytes())).read("word/document.xml").decode()

@@ -44,8 +44,8 @@ def runs_of(data: bytes) -> list[tuple[str, str | None]]:
 
 
 def test_words_are_set_in_the_font_that_has_their_letters() -> None:
-    found = runs_of(write(TEXTS))
-    assert found[-11:] == [
+    runs = runs_of(write(TEXTS))
+    assert runs[-11:] == [
         ("In ", None), ("ꝓncipio", "Cardo"), (" ", None), ("⁊", "Cardo"), (" erat", None),
         ("قال", "Amiri"), (" ", None), ("الملك", "Amiri"),
         ("漢字", "Noto Sans CJK JP"), (" and more", None), ("Plain, née", None),
@@ -98,8 +98,8 @@ def test_libreoffice_draws_with_the_fonts_of_the_file(tmp_path: Path) -> None:
         str(tmp_path),
         str(tmp_path / "a.docx"),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]
     pdf = (tmp_path / "a.pdf").read_bytes()
     assert b"+Cardo" in pdf
     assert b"+Amiri" in pdf

@@ -68,8 +68,10 @@ class Desk:
         assert answer.status_code == 200, answer.text
         assert answer.json()["audit_id"]
         self.engine.jobs.run_until_idle(self.library)
-        found: dict[str, Any] = self.client.get(f"/api/find-documents/runs/{answer.json()['job_id']}").json()
-        return found
+        found_answer: dict[str, Any] = self.client.get(
+            f"/api/find-documents/runs/{answer.json()['job_id']}"
+        ).json()
+        return found_answer
 
     def find(self, *scope: str, **more: Any) -> dict[str, Any]:
         """Find documents in one folder; the proposal."""
@@ -80,8 +82,8 @@ class Desk:
     def proposal(self, proposal_id: str) -> dict[str, Any]:
         answer = self.client.get(f"/api/find-documents/proposals/{proposal_id}")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def post(self, proposal_id: str, verb: str, **body: Any) -> Any:
         return self.client.post(f"/api/find-documents/proposals/{proposal_id}/{verb}", json=body)

@@ -36,9 +36,9 @@ def kept_params(folder: str, pages: list[str], texts: tuple[str, ...] = TEXTS) -
     evidence = [
         look_at(page, text, is_read=True, table=BUILTIN) for page, text in zip(pages, texts, strict=True)
     ]
-    found = propose(evidence)
+    proposal = propose(evidence)
     prints = {page: text_fingerprint(text) for page, text in zip(pages, texts, strict=True)}
-    sent = store.sent_by_run(found, prints, None)
+    sent = store.sent_by_run(proposal, prints, None)
     return {"folder_id": folder, "proposal": json_text(sent)}
 
 

@@ -120,10 +120,10 @@ def test_a_decision_made_while_a_run_looks_at_the_pages_counts(
     propose = jobs.propose
 
     def propose_while_a_person_joins(*given: Any) -> dict[str, Any]:
-        found = propose(*given)
+        proposal = propose(*given)
         monkeypatch.setattr(jobs, "propose", propose)
         assert desk.post(first["id"], "join", document_index=1).status_code == 200
-        return found
+        return proposal
 
     monkeypatch.setattr(jobs, "propose", propose_while_a_person_joins)
     assert pages_of(desk.find(folder)) == [pages[:1], pages[1:3], pages[3:]]
@@ -179,8 +179,8 @@ def test_no_run_goes_against_any_decision(desk: Desk, seed: int) -> None:
                     together[own[-1], order[end + 1]] = False
                 if document["state"] == "accepted":
                     singles.add(own[0])
-        left = [page for page in pages if page not in grouped]
-        if not left:
+        remaining_pages = [page for page in pages if page not in grouped]
+        if not remaining_pages:
             break
         later = desk.find(folder, accept_above=0.0)
         of = {page: one for one in later["documents"] for page in one["page_ids"]}

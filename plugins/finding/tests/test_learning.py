@@ -140,9 +140,13 @@ def test_a_project_learns_where_its_documents_begin(desk: Desk) -> None:
         found = desk.find(folder)
         assert found["method"] == "rules-1"
         for start in starts[1:]:
-            held = next(document for document in found["documents"] if pages[start] in document["page_ids"])
-            if held["page_ids"][0] != pages[start]:
-                answer = desk.post(found["id"], "split", document_index=held["index"], page_id=pages[start])
+            document = next(
+                document for document in found["documents"] if pages[start] in document["page_ids"]
+            )
+            if document["page_ids"][0] != pages[start]:
+                answer = desk.post(
+                    found["id"], "split", document_index=document["index"], page_id=pages[start]
+                )
                 assert answer.status_code == 200, answer.text
                 found = answer.json()["proposal"]
     texts = []

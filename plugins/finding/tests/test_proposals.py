@@ -123,7 +123,10 @@ def test_split_join_and_move_are_taken_back_exactly(desk: Desk) -> None:
         assert answer.status_code == 200, answer.text
         told = answer.json()
         assert pages_of(told["proposal"]) == expected
-        assert [(e["left_page_id"], e["right_page_id"], e["boundary"]) for e in told["examples"]] == examples
+        assert [
+            (example["left_page_id"], example["right_page_id"], example["boundary"])
+            for example in told["examples"]
+        ] == examples
         assert [document["index"] for document in told["proposal"]["documents"]] == list(range(len(expected)))
         touched = [document for document in told["proposal"]["documents"] if document["adjusted_by"]]
         assert touched
@@ -263,8 +266,8 @@ def test_accepting_some_leaves_the_rest_in_their_order(desk: Desk) -> None:
     assert order == [answer["accepted"][0]["node_id"], pages[3], pages[4]]
     assert states(answer["proposal"]) == ["accepted", "proposed", "proposed"]
     assert desk.post(found["id"], "accept", min_confidence=1.0).json()["accepted"] == []
-    rest = desk.post(found["id"], "accept").json()
-    assert [one["index"] for one in rest["accepted"]] == [1, 2]
+    remaining_answer = desk.post(found["id"], "accept").json()
+    assert [one["index"] for one in remaining_answer["accepted"]] == [1, 2]
     assert fault(desk.post(found["id"], "accept")) == (409, "decided_already")
 
 
@@ -344,8 +347,8 @@ def test_what_was_moved_trashed_or_grouped_since_is_not_accepted(desk: Desk, wha
         desk.do("document.delete", {"ids": [pages[1]]})
     else:
         kind = {"doc_type": "group", "parent_id": folder} if what == "grouped" else {}
-        other = desk.do("document.create", {"name": "Elsewhere", **kind})["id"]
-        desk.do("document.move", {"ids": [pages[1]], "parent_id": other})
+        other_document_id = desk.do("document.create", {"name": "Elsewhere", **kind})["id"]
+        desk.do("document.move", {"ids": [pages[1]], "parent_id": other_document_id})
     before = desk.proposal(found["id"])
     answer = desk.post(found["id"], "accept", document_indexes=[0])
     assert fault(answer) == (409, "pages_moved")
@@ -441,8 +444,13 @@ def test_what_a_run_cannot_look_at_is_refused(desk: Desk) -> None:
 
 def test_other_artifacts_are_no_proposals(desk: Desk) -> None:
     folder, _ = desk.box(TEXTS)
-    other = desk.do("artifact.create", {"document_id": folder, "artifact_type": "grouping", "data": {"a": 1}})
-    assert fault(desk.client.get(f"/api/find-documents/proposals/{other['id']}")) == (404, "unknown_proposal")
+    other_artifact = desk.do(
+        "artifact.create", {"document_id": folder, "artifact_type": "grouping", "data": {"a": 1}}
+    )
+    assert fault(desk.client.get(f"/api/find-documents/proposals/{other_artifact['id']}")) == (
+        404,
+        "unknown_proposal",
+    )
     assert desk.client.get("/api/find-documents/proposals").json() == {"items": [], "count": 0, "withheld": 0}
 
 

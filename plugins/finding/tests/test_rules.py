@@ -68,9 +68,9 @@ def test_each_opening_weighs_what_the_table_says(
     join = second_join(FILLER, f"{head}\n{FILLER}\nY no hay más.")
     assert weights(join) == [("opening", cue, weight)]
     assert join["probability"] == pytest.approx(LOGISTIC[weight - 2.0], abs=1e-6)
-    found = propose(pages(FILLER, f"{head}\n{FILLER}\nY no hay más."))
-    assert len(found["documents"]) == (2 if weight >= 2.0 else 1)
-    assert found["documents"][-1]["kind"] == kind
+    proposal = propose(pages(FILLER, f"{head}\n{FILLER}\nY no hay más."))
+    assert len(proposal["documents"]) == (2 if weight >= 2.0 else 1)
+    assert proposal["documents"][-1]["kind"] == kind
 
 
 @pytest.mark.parametrize(
@@ -162,28 +162,30 @@ def test_only_five_lines_of_the_head_and_six_of_the_foot_are_tried() -> None:
 
 
 def test_a_ruling_says_the_kind_and_weighs_nothing() -> None:
-    found = propose(pages(FILLER, f"{PLAIN}\nFALLO: que debo condenar."))
-    assert found["documents"][0]["kind"] == "Sentencia"
-    assert [(signal["role"], signal["weight"]) for signal in found["joins"][1]["signals"]] == [("kind", 0.0)]
+    proposal = propose(pages(FILLER, f"{PLAIN}\nFALLO: que debo condenar."))
+    assert proposal["documents"][0]["kind"] == "Sentencia"
+    assert [(signal["role"], signal["weight"]) for signal in proposal["joins"][1]["signals"]] == [
+        ("kind", 0.0)
+    ]
 
 
 def test_leaves_versos_second_shots_blank_and_unread_pages() -> None:
     long = "Querido hermano:\nTe escribo para decirte que llegamos bien al puerto y que el viaje fue corto."
-    again = long.replace("corto", "cortq")
-    found = propose(
+    second_text = long.replace("corto", "cortq")
+    proposal = propose(
         pages(
             "",
             long,
             "x 2",
             "",
-            again,
+            second_text,
             None,
             long + " Y que nos recibieron todos.",
             "12345678901",
             "123456789012",
         )
     )
-    kinds = [(finding["kind"], finding["page_id"], finding["of_page_id"]) for finding in found["findings"]]
+    kinds = [(finding["kind"], finding["page_id"], finding["of_page_id"]) for finding in proposal["findings"]]
     assert kinds == [
         ("blank-page", "p1", None),
         ("blank-verso", "p3", "p2"),
@@ -191,8 +193,8 @@ def test_leaves_versos_second_shots_blank_and_unread_pages() -> None:
         ("no-reading", "p6", None),
         ("blank-verso", "p8", "p7"),
     ]
-    assert found["leaves"] == 7
-    shot = propose(pages(long, again, "", PLAIN))
+    assert proposal["leaves"] == 7
+    shot = propose(pages(long, second_text, "", PLAIN))
     assert [(finding["kind"], finding["page_id"]) for finding in shot["findings"]] == [
         ("duplicate-shot", "p2"),
         ("blank-verso", "p3"),
@@ -204,12 +206,14 @@ def test_leaves_versos_second_shots_blank_and_unread_pages() -> None:
 
 
 def test_confidence_is_the_least_of_start_end_and_inner_joins() -> None:
-    found = propose(pages(FILLER, PLAIN, f"SENTENCIA\n{FILLER}", f"Dear Sir,\n{PLAIN}"))
-    confidence = [document["confidence"] for document in found["documents"]]
+    proposal = propose(pages(FILLER, PLAIN, f"SENTENCIA\n{FILLER}", f"Dear Sir,\n{PLAIN}"))
+    confidence = [document["confidence"] for document in proposal["documents"]]
     # Inner join of the first: 1 - 0.119203; its end and the start of the next: 0.731059; the last begins at 0.5.
     assert confidence == pytest.approx([0.731059, 0.5, 0.5], abs=1e-6)
-    assert [document["page_ids"] for document in found["documents"]] == [["p1", "p2"], ["p3"], ["p4"]]
-    assert [(document["first_position"], document["last_position"]) for document in found["documents"]] == [
+    assert [document["page_ids"] for document in proposal["documents"]] == [["p1", "p2"], ["p3"], ["p4"]]
+    assert [
+        (document["first_position"], document["last_position"]) for document in proposal["documents"]
+    ] == [
         (0, 1),
         (2, 2),
         (3, 3),
@@ -224,23 +228,32 @@ def test_where_no_cue_of_any_language_matched_nothing_is_said_about_how_sure_it_
         "Ceci est mon testament.\n1",
         "Et je lègue tout.\n1",
     ]
-    found = propose(pages(*french))
-    assert found["doubt"] is not None
-    assert all(document["confidence"] is None for document in found["documents"])
-    assert all("No cue of any language matched" in document["reasons"][0] for document in found["documents"])
+    proposal = propose(pages(*french))
+    assert proposal["doubt"] is not None
+    assert all(document["confidence"] is None for document in proposal["documents"])
+    assert all(
+        "No cue of any language matched" in document["reasons"][0] for document in proposal["documents"]
+    )
     # Page numbers that begin again say something, and still propose.
-    assert [document["page_ids"] for document in found["documents"]] == [["p1", "p2", "p3"], ["p4"]]
-    assert [join["probability"] for join in found["joins"]] == [1.0, None, None, pytest.approx(LOGISTIC[2.0])]
+    assert [document["page_ids"] for document in proposal["documents"]] == [["p1", "p2", "p3"], ["p4"]]
+    assert [join["probability"] for join in proposal["joins"]] == [
+        1.0,
+        None,
+        None,
+        pytest.approx(LOGISTIC[2.0]),
+    ]
     cued = propose(pages(*french, "Dear Sir,\nAll is well."))
     assert cued["doubt"] is None
     assert cued["joins"][1]["probability"] == pytest.approx(LOGISTIC[-2.0])
 
 
 def test_nothing_is_said_about_how_sure_a_document_with_or_beside_unread_pages_is() -> None:
-    found = propose(pages("Dear Sir,\nAll is well.", None, "And so it went.", f"SENTENCIA\n{FILLER}", PLAIN))
-    assert [document["page_ids"] for document in found["documents"]] == [["p1", "p2", "p3"], ["p4", "p5"]]
-    assert [join["probability"] is None for join in found["joins"]] == [False, True, True, False, False]
-    first, second = found["documents"]
+    proposal = propose(
+        pages("Dear Sir,\nAll is well.", None, "And so it went.", f"SENTENCIA\n{FILLER}", PLAIN)
+    )
+    assert [document["page_ids"] for document in proposal["documents"]] == [["p1", "p2", "p3"], ["p4", "p5"]]
+    assert [join["probability"] is None for join in proposal["joins"]] == [False, True, True, False, False]
+    first, second = proposal["documents"]
     assert (first["confidence"], first["reasons"][0]) == (
         None,
         "1 of its pages has not been read, so nothing is said about how sure this is.",
@@ -264,9 +277,9 @@ FORM = "Madrid, {} de mayo de 1950.\nMuy señor mío: he recibido de Don {} la s
 def test_letters_that_differ_in_a_name_or_number_are_no_second_shots(
     other: tuple[str, str, str], pages_of_first: int
 ) -> None:
-    found = propose(pages(FORM.format("3", "Juan Pérez", "100"), FORM.format(*other)))
-    assert found["leaves"] == 3 - pages_of_first
-    assert len(found["documents"][0]["page_ids"]) == pages_of_first
+    proposal = propose(pages(FORM.format("3", "Juan Pérez", "100"), FORM.format(*other)))
+    assert proposal["leaves"] == 3 - pages_of_first
+    assert len(proposal["documents"][0]["page_ids"]) == pages_of_first
 
 
 def test_a_second_shot_that_differs_in_a_word_is_less_certain_than_one_that_does_not() -> None:
@@ -280,12 +293,12 @@ def test_dates_and_parties_and_the_groups_of_documents_that_share_two() -> None:
     first = f"JUZGADO DE TOLEDO\nToledo, 5 de junio de 1931.\nDon Juan Pérez Gil contra Compañía del Norte.\n{FILLER}"
     second = f"SENTENCIA\nToledo, 2 de mayo de 1930.\nDemandante: Juan Perez Gil\nDemandada: Compañía del Norte\n{FILLER}"
     third = f"Dear Sir,\nMr. John Smith\nSmith v. Jones\n{FILLER}"
-    found = propose(pages(first, second, third))
-    assert [document["date"] for document in found["documents"]] == ["1931-06-05", "1930-05-02", None]
-    assert found["documents"][0]["parties"] == ["Juan Pérez Gil", "Compañía del Norte"]
-    assert found["documents"][1]["parties"] == ["Juan Perez Gil", "Compañía del Norte"]
-    assert found["documents"][2]["parties"] == ["John Smith", "Smith", "Jones"]
-    assert [group["document_indexes"] for group in found["groups"]] == [[1, 0]]
+    proposal = propose(pages(first, second, third))
+    assert [document["date"] for document in proposal["documents"]] == ["1931-06-05", "1930-05-02", None]
+    assert proposal["documents"][0]["parties"] == ["Juan Pérez Gil", "Compañía del Norte"]
+    assert proposal["documents"][1]["parties"] == ["Juan Perez Gil", "Compañía del Norte"]
+    assert proposal["documents"][2]["parties"] == ["John Smith", "Smith", "Jones"]
+    assert [group["document_indexes"] for group in proposal["groups"]] == [[1, 0]]
 
 
 def group_of(*parties: tuple[str, ...]) -> list[tuple[list[int], list[str], list[str]]]:
@@ -321,8 +334,8 @@ def test_very_many_parties_take_no_time() -> None:
 
 
 def test_folders_of_one_page_of_blank_pages_and_of_very_many_unread_ones() -> None:
-    (one,) = propose(pages(PLAIN))["documents"]
-    assert (one["page_ids"], one["confidence"]) == (["p1"], None)
+    (document,) = propose(pages(PLAIN))["documents"]
+    assert (document["page_ids"], document["confidence"]) == (["p1"], None)
     blank = propose(pages("", " ", "x"))
     assert [finding["kind"] for finding in blank["findings"]] == ["blank-page"] * 3
     assert blank["leaves"] == 3

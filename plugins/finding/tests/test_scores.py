@@ -57,8 +57,8 @@ def test_a_rejection_counts_only_where_it_says_which_end_is_wrong() -> None:
     def judge(*states: str) -> list[JudgedJoin]:
         pages = (("a",), ("b",), ("c", "d"), ("e",))
         made = [
-            document(*one, state=state, by=None if state == "proposed" else PERSON)
-            for one, state in zip(pages, states, strict=True)
+            document(*page, state=state, by=None if state == "proposed" else PERSON)
+            for page, state in zip(pages, states, strict=True)
         ]
         return judged_joins(make_proposal(joins, *made))
 

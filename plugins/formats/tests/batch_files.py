@@ -55,7 +55,10 @@ def take(engine: Engine, library: Library, paths: list[Path], **more: Any) -> di
 def list_pairs(answer: dict[str, Any]) -> dict[str, str]:
     """Return for each layout file the name of the document it was paired with."""
     names = {document["id"]: document["name"] for document in answer["documents"]}
-    return {one["file"]: names.get(one["document_id"], one["document_id"]) for one in answer["passes"]}
+    return {
+        page_pass["file"]: names.get(page_pass["document_id"], page_pass["document_id"])
+        for page_pass in answer["passes"]
+    }
 
 
 def reasons(answer: dict[str, Any], kind: str = "unpaired") -> dict[str, str]:

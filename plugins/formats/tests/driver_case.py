@@ -27,7 +27,7 @@ class DriverCase:
 
     def losses(self, page: PageModel) -> dict[str, int]:
         """Return how often each kind of loss occurs."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for loss in self.driver.write(page, CONTEXT).losses:
-            found[loss.what] += loss.count
-        return dict(found)
+            counts[loss.what] += loss.count
+        return dict(counts)

@@ -76,7 +76,9 @@ class StatedPage:
     def script(self, part: Part) -> str | None:
         if self.find_stated("script", part) is not None:
             return self.find_known("script", part)
-        return next((found for outward in outwards(part) if (found := letters(outward))), None)
+        return next(
+            (found_letters for outward in outwards(part) if (found_letters := letters(outward))), None
+        )
 
     def direction(self, part: Part) -> tuple[str, bool]:
         """Return the direction of a part, and whether anything determines it."""
@@ -131,10 +133,10 @@ class StatedPage:
 
     def _right_first(self, part: Part, direction: str | None) -> bool:
         if direction is None:
-            stated = Counter(
+            counts = Counter(
                 one.facts["direction"] for one in part.parts if one.facts.get("direction") in GEOMETRIC
             )
-            direction = stated.most_common(1)[0][0] if stated else "ltr"
+            direction = counts.most_common(1)[0][0] if counts else "ltr"
         if direction in ("ltr", "rtl"):
             return direction == "rtl"
         script = self.script(part)
@@ -164,7 +166,7 @@ def outwards(part: Part) -> Iterator[Part]:
 
 def letters(part: Part) -> str | None:
     """Return the script of most letters in a part's own text, else in all texts within it."""
-    text = part.text or "".join(one.text for one in part.walk())
+    text = part.text or "".join(segment.text for segment in part.walk())
     counts = Counter(unicodedata.name(letter).split()[0] for letter in text if letter.isalpha())
     names = {"LATIN": "Latn", "HEBREW": "Hebr", "ARABIC": "Arab", "MONGOLIAN": "Mong"}
     return names[counts.most_common(1)[0][0]] if counts else None
@@ -188,17 +190,17 @@ def make(chance: random.Random, ancestors: int) -> StatedPage:
         half = (wide - 3 * gap) // 2
         for number in range(2):
             box = (left + gap + number * (half + gap), top + 4, half, 30 if kind != "region" else high - 8)
-            one = Part(f"{part.id}_{number}" if part is not page else f"r{number}", kind, box, part)
-            one.facts = facts()
-            part.parts.append(one)
+            first_part = Part(f"{part.id}_{number}" if part is not page else f"r{number}", kind, box, part)
+            first_part.facts = facts()
+            part.parts.append(first_part)
             if kind == "region":
-                fill(one, "region" if part is page and chance.random() < 0.5 else "line")
+                fill(first_part, "region" if part is page and chance.random() < 0.5 else "line")
             elif kind == "line":
-                one.text = chance.choice(scripts)
-                if not one.text and chance.random() < 0.7:
-                    fill(one, "word")
+                first_part.text = chance.choice(scripts)
+                if not first_part.text and chance.random() < 0.7:
+                    fill(first_part, "word")
             else:
-                one.text = chance.choice(scripts)
+                first_part.text = chance.choice(scripts)
 
     fill(page, "region")
     above = [("document", facts()) for _ in range(2 + ancestors)] + [("project", facts())]

@@ -30,11 +30,15 @@ def workspace(order: tuple[int, ...] = (3, 1, 2)) -> dict[str, bytes]:
     """
     numbers = sorted(order)
     files: dict[str, bytes] = {}
-    for n in numbers:
-        files[f"OCR-D-IMG/FILE_{n:04}.png"] = picture(grey=20 * n)
-        files[f"OCR-D-BIN/FILE_{n:04}.png"] = picture(grey=20 * n + 1)
-        files[f"OCR-D-GT-PAGE/FILE_{n:04}.xml"] = page(f"OCR-D-IMG/FILE_{n:04}.png", text=f"truth {n}")
-        files[f"OCR-D-OCR/FILE_{n:04}.xml"] = page(f"OCR-D-IMG/FILE_{n:04}.png", text=f"machine {n}")
+    for number in numbers:
+        files[f"OCR-D-IMG/FILE_{number:04}.png"] = picture(grey=20 * number)
+        files[f"OCR-D-BIN/FILE_{number:04}.png"] = picture(grey=20 * number + 1)
+        files[f"OCR-D-GT-PAGE/FILE_{number:04}.xml"] = page(
+            f"OCR-D-IMG/FILE_{number:04}.png", text=f"truth {number}"
+        )
+        files[f"OCR-D-OCR/FILE_{number:04}.xml"] = page(
+            f"OCR-D-IMG/FILE_{number:04}.png", text=f"machine {number}"
+        )
     kinds = {"OCR-D-BIN": ("png", "image/png"), "OCR-D-IMG": ("png", "image/png")}
     kinds |= {"OCR-D-GT-PAGE": ("xml", PAGE_TYPE), "OCR-D-OCR": ("xml", PAGE_TYPE)}
     groups = [

@@ -19,8 +19,8 @@ _XLINK = "http://www.loc.gov/standards/xlink/xlink.xsd"
 
 def shared_data() -> Path:
     """Return the folder of real files: ARMARIUM_SHARED_DATA, else `shared/data` beside the checkout."""
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    return Path(stated) if stated else CHECKOUT.parent / "shared" / "data"
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
+    return Path(answer) if answer else CHECKOUT.parent / "shared" / "data"
 
 
 def schema_path(name: str, data: Path | None = None) -> Path:

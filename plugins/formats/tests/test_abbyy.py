@@ -81,23 +81,23 @@ def test_characters_become_words() -> None:
         "la",
         "FineReader10-schema-v1",
     )
-    one = page.lines()[0]
-    assert (one.text, one.language) == ("Dear S?r & co", "en-US")
-    assert one.baseline == [(100, 135), (600, 135)]
-    assert [(word.text, word.texts[0].confidence) for word in one.children] == [
+    first_line = page.lines()[0]
+    assert (first_line.text, first_line.language) == ("Dear S?r & co", "en-US")
+    assert first_line.baseline == [(100, 135), (600, 135)]
+    assert [(word.text, word.texts[0].confidence) for word in first_line.children] == [
         ("Dear", 0.9),
         ("S?r", 0.9),
         ("&", 0.9),
         ("co", 0.9),
     ]
-    assert one.children[1].points == [(150, 100), (180, 100), (180, 140), (150, 140)]
-    kept = (one.children[1].extras or {})["abbyy"]
+    assert first_line.children[1].points == [(150, 100), (180, 100), (180, 140), (150, 140)]
+    kept = (first_line.children[1].extras or {})["abbyy"]
     assert kept["suspicious"] == [1]
     assert kept["characters"].split()[0] == "150,100,160,140,90"
     assert kept["formatting"][0]["ff"] == "Arial"
     assert page.kept["suspicious characters"] == 1
     assert page.kept["attribute par/@align"] == 1
-    assert [(one.kind_raw, one.kind) for one in page.of_kind("region")] == [
+    assert [(segment.kind_raw, segment.kind) for segment in page.of_kind("region")] == [
         ("Text", "region"),
         ("par", "region"),
     ]
@@ -295,7 +295,7 @@ def test_words_begin_where_finereader_11_says_so() -> None:
         for at, char in enumerate("abBc")
     )
     (page,) = read(document(block(f"<text><par>{line(formatting(chars))}</par></text>")))
-    assert [one.text for one in page.of_kind("word")] == ["ab", "Bc"]
+    assert [segment.text for segment in page.of_kind("word")] == ["ab", "Bc"]
 
 
 def test_pictures_and_marks_are_no_text_in_page() -> None:

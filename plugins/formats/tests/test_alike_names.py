@@ -47,14 +47,14 @@ def files_of(one: str, other: str, *, declared: bool) -> dict[str, bytes]:
 
 
 def check_each_on_its_own(library: Library, files: dict[str, bytes]) -> None:
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT json_extract(d.metadata, '$.checksum'), r.content FROM content_representation r"
         " JOIN document d ON d.id = r.document_id",
     )
     pictures = {name: data for name, data in files.items() if name.endswith(".jpg")}
     expected = [(hashlib.sha256(data).hexdigest(), name[:-4]) for name, data in pictures.items()]
-    assert sorted(found) == sorted(expected)
+    assert sorted(found_rows) == sorted(expected)
 
 
 @PAIRS

@@ -54,8 +54,13 @@ LANGUAGES = (
 def test_a_language_given_as_a_tag_is_read() -> None:
     strings = word("a", "s1", 'TAGREFS="L2"') + "<SP/>" + word("b", "s2", 'TAGREFS="L3"')
     page = read(alto(block(line(strings, 'TAGREFS="L1 T"'), 'TAGREFS="T"'), tags=LANGUAGES))
-    assert {one.id: one.language for one in page.walk()} == {"b": None, "l": "la", "s1": "de", "s2": None}
-    assert {one.id: one.kind_raw for one in page.walk()}["l"] == "main"
+    assert {segment.id: segment.language for segment in page.walk()} == {
+        "b": None,
+        "l": "la",
+        "s1": "de",
+        "s2": None,
+    }
+    assert {segment.id: segment.kind_raw for segment in page.walk()}["l"] == "main"
     content = rewrite(page)
     assert 'TAGREFS="L1 T"' in content
     assert "LANG=" not in content
@@ -113,9 +118,9 @@ def test_a_type_that_older_dialects_give_a_text_block_is_its_kind() -> None:
 )
 def test_units_are_read_in_any_case(unit: str, known: str) -> None:
     found, meant = (read(alto(block(line(word("a", "s1"))), unit=one)) for one in (unit, known))
-    assert (found.width, [one.points for one in found.walk()]) == (
+    assert (found.width, [segment.points for segment in found.walk()]) == (
         meant.width,
-        [one.points for one in meant.walk()],
+        [segment.points for segment in meant.walk()],
     )
     assert found.notes == [
         f"The file's MeasurementUnit is spelled {unit!r}; it was read as {known}.",
@@ -199,7 +204,7 @@ def test_a_hyphen_stated_twice_is_read_once(strings: str, text: str, said: bool)
 def test_a_string_without_content_has_the_text_of_its_glyphs() -> None:
     glyphs = "".join(f'<Glyph ID="g{one}" CONTENT="{one}" {BOX}/>' for one in "Hi")
     page = read(alto(block(line(f'<String ID="s" {BOX}>{glyphs}</String><SP/>{word("you", "t")}'))))
-    assert [one.text for one in page.walk()] == ["", "Hi you", "Hi", "you"]
+    assert [segment.text for segment in page.walk()] == ["", "Hi you", "Hi", "you"]
     assert page.notes == ["A String has no CONTENT; that of its Glyphs was used."]
 
 

@@ -78,10 +78,10 @@ def line_texts(root: etree._Element) -> list[str]:
 def facts(page: PageModel) -> list[tuple[object, ...]]:
     return [
         (
-            one.id, one.kind, one.kind_raw, one.points, one.baseline, [(t.text, t.confidence, t.extras) for t in one.texts],
-            one.language, one.direction, one.is_furniture, one.extras,
+            segment.id, segment.kind, segment.kind_raw, segment.points, segment.baseline, [(text.text, text.confidence, text.extras) for text in segment.texts],
+            segment.language, segment.direction, segment.is_furniture, segment.extras,
         )
-        for one in page.walk()
+        for segment in page.walk()
     ]  # fmt: skip
 
 
@@ -107,10 +107,10 @@ def test_the_file_is_read_whole_or_refused_in_words(alto_file: Path) -> None:
     texts = [text for text in line_texts(root) if text]
     assert [line.text for line in page.of_kind("line") if line.text] == texts
     alternatives = count(root, "//*[local-name()='ALTERNATIVE']")
-    assert sum(len(one.texts) - 1 for one in page.of_kind("word") if one.texts) == alternatives
+    assert sum(len(segment.texts) - 1 for segment in page.of_kind("word") if segment.texts) == alternatives
     contents = Counter(strings(root, "//*[local-name()='String']/@CONTENT"))
     assert not Counter(word.text for word in page.of_kind("word") if word.text) - contents
-    assert sum(1 for one in page.walk() if one.baseline) == count(root, "//*[@BASELINE]")
+    assert sum(1 for segment in page.walk() if segment.baseline) == count(root, "//*[@BASELINE]")
     references = set(" ".join(strings(root, "//*[local-name()='ElementRef']/@REF")).split())
     named = {node.segment_id for node in page.order.walk()} - {None} if page.order else set()
     assert named == references & {segment.id for segment in page.walk()}
@@ -126,7 +126,7 @@ def test_what_is_written_is_valid_and_reads_the_same(alto_file: Path) -> None:
     assert {loss.what for loss in written.losses if "only Armarium" not in loss.why} <= {"the image's name"}
     back = DRIVER.read(written.content.encode(), ReadContext("back"))[0]
     assert facts(back) == facts(page)
-    assert [one.id for one in back.in_order()] == [one.id for one in page.in_order()]
+    assert [segment.id for segment in back.in_order()] == [segment.id for segment in page.in_order()]
     assert (back.width, back.height, back.image, back.language) == (
         page.width,
         page.height,
@@ -142,15 +142,15 @@ def test_converted_to_page_xml_and_back_texts_ids_order_and_baselines_are_the_sa
     if alto_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     page = read(alto_file)
-    other = PageXml()
-    content = other.write(page, CONTEXT).content
-    assert other.validate(content) == []
-    back = other.read(content.encode(), ReadContext("back"))[0]
+    other_page_xml = PageXml()
+    content = other_page_xml.write(page, CONTEXT).content
+    assert other_page_xml.validate(content) == []
+    back = other_page_xml.read(content.encode(), ReadContext("back"))[0]
     again = DRIVER.read(DRIVER.write(back, CONTEXT).content.encode(), ReadContext("again"))[0]
     kept = [
         [
-            (one.id, one.kind, one.text, one.baseline if len(one.baseline) > 1 else [])
-            for one in each.in_order()
+            (segment.id, segment.kind, segment.text, segment.baseline if len(segment.baseline) > 1 else [])
+            for segment in each.in_order()
         ]
         for each in (page, back, again)
     ]
@@ -209,11 +209,17 @@ def test_project_to_alto_and_back_is_the_same(engine: Engine, library: Library) 
         one = through(engine, library, given)
         back = DRIVER.read(one.encode(), ReadContext("one"))[0]
         assert texts_of(back) == texts_of(first), path.name
-        assert [s.id for s in back.in_order()] == [s.id for s in first.in_order()], path.name
-        assert [s.kind_raw for s in back.walk()] == [s.kind_raw for s in first.walk()], path.name
-        assert [s.extras for s in back.walk()] == [s.extras for s in first.walk()], path.name
-        baselines = [[(round(x), round(y)) for x, y in s.baseline] for s in first.walk()]
-        assert [s.baseline for s in back.walk()] == baselines, path.name
+        assert [segment.id for segment in back.in_order()] == [segment.id for segment in first.in_order()], (
+            path.name
+        )
+        assert [segment.kind_raw for segment in back.walk()] == [
+            segment.kind_raw for segment in first.walk()
+        ], path.name
+        assert [segment.extras for segment in back.walk()] == [segment.extras for segment in first.walk()], (
+            path.name
+        )
+        baselines = [[(round(x), round(y)) for x, y in segment.baseline] for segment in first.walk()]
+        assert [segment.baseline for segment in back.walk()] == baselines, path.name
         two = through(engine, library, given | {"file": one.encode(), "filename": "again.xml"})
         assert strip_date(two) == strip_date(one), path.name
 
@@ -232,6 +238,6 @@ def strip_date(content: str) -> str:
 
 def texts_of(page: PageModel) -> list[tuple[str, list[tuple[str, float | None]]]]:
     return [
-        (one.id, [(text.text, text.confidence) for text in one.texts if text.text.strip()])
-        for one in page.walk()
+        (segment.id, [(text.text, text.confidence) for text in segment.texts if text.text.strip()])
+        for segment in page.walk()
     ]

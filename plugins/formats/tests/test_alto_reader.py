@@ -301,11 +301,11 @@ def test_circles_and_ellipses_are_drawn_and_come_back() -> None:
                 f'<Illustration ID="i1" HPOS="50" VPOS="50" WIDTH="100" HEIGHT="100"><Shape>{shape}</Shape></Illustration>'
             )
         )
-        found = page.segments[0]
-        assert len(found.points) == 36
-        assert min(x for x, _ in found.points) == 50
+        segment = page.segments[0]
+        assert len(segment.points) == 36
+        assert min(x for x, _ in segment.points) == 50
         assert f"<Shape>{shape}</Shape>" in DRIVER.write(page, NOW).content
-        found.points = [(1, 1), (9, 1), (9, 9)]
+        segment.points = [(1, 1), (9, 1), (9, 9)]
         assert shape not in DRIVER.write(page, NOW).content
 
 
@@ -336,7 +336,7 @@ TAGS = (
 def test_tags_say_what_a_thing_is() -> None:
     body = block('<TextLine ID="l1" TAGREFS="T4 T2"><String CONTENT="x"/></TextLine>', 'TAGREFS="T3 T1"')
     page = read(alto(body, head=TAGS))
-    assert [one.kind_raw for one in page.walk()] == ["TextBlock:MainZone", "heading"]
+    assert [segment.kind_raw for segment in page.walk()] == ["TextBlock:MainZone", "heading"]
     content = DRIVER.write(page, NOW).content
     assert 'TAGREFS="T3 T1"' in content
     assert 'TAGREFS="T4 T2"' in content
@@ -359,7 +359,7 @@ def test_page_furniture_is_recognised_by_place_and_kind() -> None:
         b'<TopMargin><TextBlock ID="t"/></TopMargin><LeftMargin><TextBlock ID="m"/></LeftMargin><PrintSpace><TextBlock ID="n" TAGREFS="T1"/><TextBlock ID="o"/>',
     )
     page = read(data)
-    assert [(one.id, one.is_furniture) for one in page.walk()] == [
+    assert [(segment.id, segment.is_furniture) for segment in page.walk()] == [
         ("t", True),
         ("m", False),
         ("n", True),
@@ -382,7 +382,7 @@ ORDER = (
 
 def test_the_reading_order_is_followed_and_unknown_references_are_noted() -> None:
     page = read(alto('<TextBlock ID="a"/><TextBlock ID="b"/><TextBlock ID="c"/>', head=ORDER))
-    assert [one.id for one in page.in_order()] == ["c", "b", "a"]
+    assert [segment.id for segment in page.in_order()] == ["c", "b", "a"]
     assert any("names gone, which does not exist on the page" in note for note in page.notes)
     assert (
         '<OrderedGroup ID="g1"><ElementRef ID="e1" REF="c"/><ElementRef ID="e2" REF="a"/></OrderedGroup>'
@@ -393,7 +393,7 @@ def test_the_reading_order_is_followed_and_unknown_references_are_noted() -> Non
 def test_several_orders_and_refs_of_several() -> None:
     orders = '<ReadingOrder><OrderedGroup ID="x"><ElementRef ID="e" REF="b a"/></OrderedGroup><OrderedGroup ID="y"><ElementRef ID="f" REF="a"/></OrderedGroup></ReadingOrder>'
     page = read(alto('<TextBlock ID="a"/><TextBlock ID="b"/>', head=orders))
-    assert [one.id for one in page.in_order()] == ["b", "a"]
+    assert [segment.id for segment in page.in_order()] == ["b", "a"]
     content = DRIVER.write(page, NOW).content
     assert DRIVER.validate(content) == []
     assert content.count("<OrderedGroup") == 3
@@ -401,7 +401,7 @@ def test_several_orders_and_refs_of_several() -> None:
 
 def test_idnext_is_an_order_and_is_written_back() -> None:
     page = read(alto('<TextBlock ID="a"/><TextBlock ID="b" IDNEXT="a"/><TextBlock ID="c" IDNEXT="b"/>'))
-    assert [one.id for one in page.in_order()] == ["c", "b", "a"]
+    assert [segment.id for segment in page.in_order()] == ["c", "b", "a"]
     content = DRIVER.write(page, NOW).content
     assert '<TextBlock ID="c" IDNEXT="b"/>' in content
     assert "ReadingOrder" not in content
@@ -465,7 +465,7 @@ def test_unknown_elements_and_attributes_come_back() -> None:
     content = DRIVER.write(page, NOW).content
     assert DRIVER.validate(content) == []
     back = read(content.encode())
-    assert [one.extras for one in back.walk()] == [one.extras for one in page.walk()]
+    assert [segment.extras for segment in back.walk()] == [segment.extras for segment in page.walk()]
 
 
 def test_misplaced_elements_are_read_and_noted() -> None:
@@ -481,7 +481,7 @@ def test_misplaced_elements_are_read_and_noted() -> None:
             '<TextLine ID="l"><String CONTENT="x"/></TextLine><ComposedBlockType ID="c"><TextBlock ID="b"/></ComposedBlockType>'
         )
     )
-    assert [one.id for one in page.walk()] == ["l", "c", "b"]
+    assert [segment.id for segment in page.walk()] == ["l", "c", "b"]
     assert sum("is outside a TextBlock" in note or "not a block of ALTO" in note for note in page.notes) == 2
 
 

@@ -68,9 +68,9 @@ def test_its_pages_find_their_pictures(engine: Engine, library: Library) -> None
     answer = send(
         engine, library, {"1.png": picture(grey=1), "2.png": picture(grey=2), "alto/book.xml": file}
     )
-    assert sorted(one["file"] for one in answer["passes"]) == ["alto/book.xml", "alto/book.xml"]
+    assert sorted(page_pass["file"] for page_pass in answer["passes"]) == ["alto/book.xml", "alto/book.xml"]
     assert set(list_pairs(answer).values()) <= {"1.png", "2.png"}
-    assert len({one["document_id"] for one in answer["passes"]}) == 2
+    assert len({page_pass["document_id"] for page_pass in answer["passes"]}) == 2
     ((unpaired),) = answer["unpaired"]
     assert unpaired == {
         "file": "alto/book.xml, page 3",

@@ -29,28 +29,28 @@ written, read, losses = CASE.write_file, CASE.read, CASE.losses
 
 
 def page_of(*segments: PageSegment, **more: Any) -> PageModel:
-    made = PageModel(100, 100, "a.jpg", list(segments))
+    page_model = PageModel(100, 100, "a.jpg", list(segments))
     for key, value in more.items():
-        setattr(made, key, value)
-    return made
+        setattr(page_model, key, value)
+    return page_model
 
 
 def region(*children: PageSegment, **more: Any) -> PageSegment:
-    made = PageSegment("r", "region", "TextRegion", BOX, children=list(children))
+    page_segment = PageSegment("r", "region", "TextRegion", BOX, children=list(children))
     for key, value in more.items():
-        setattr(made, key, value)
-    return made
+        setattr(page_segment, key, value)
+    return page_segment
 
 
 def line_of(text: str, *words: str, **more: Any) -> PageSegment:
-    made = PageSegment("l", "line", points=BOX, texts=[PageText(text)] if text else [])
-    made.children = [
+    page_segment = PageSegment("l", "line", points=BOX, texts=[PageText(text)] if text else [])
+    page_segment.children = [
         PageSegment(f"w{number}", "word", points=BOX, texts=[PageText(word)] if word else [])
         for number, word in enumerate(words)
     ]
     for key, value in more.items():
-        setattr(made, key, value)
-    return made
+        setattr(page_segment, key, value)
+    return page_segment
 
 
 # ------------------------------------------------------------------------------------------- generated
@@ -60,12 +60,12 @@ def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
     """Return the contents of a page, without the segments in *gone*."""
     return [
         (
-            one.id, one.kind, in_page_words(one.kind_raw) if one.kind == "region" else one.kind_raw, one.points,
-            one.baseline, [(t.text, t.confidence) for t in one.texts], one.language, one.script, one.direction,
-            one.cell, one.position, one.is_furniture, one.confidence,
+            segment.id, segment.kind, in_page_words(segment.kind_raw) if segment.kind == "region" else segment.kind_raw, segment.points,
+            segment.baseline, [(text.text, text.confidence) for text in segment.texts], segment.language, segment.script, segment.direction,
+            segment.cell, segment.position, segment.is_furniture, segment.confidence,
         )
-        for one in page.walk()
-        if one.id not in gone
+        for segment in page.walk()
+        if segment.id not in gone
     ]  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def lost_words(page: PageModel) -> set[str]:
     """
     from armarium_formats.alto.strings import split_line
 
-    lines = [one for one in page.walk() if one.kind == "line" and one.children]
+    lines = [segment for segment in page.walk() if segment.kind == "line" and segment.children]
     return {word.id for line in lines if split_line(line) is None for word in line.children}
 
 
@@ -87,7 +87,9 @@ def test_generated_pages_are_valid_and_read_back_unchanged(seed: int, words: lis
     gone = lost_words(page)
     assert losses(page).get("words of lines", 0) == len(gone)
     assert facts(back, set()) == facts(page, gone)
-    assert [one.id for one in back.in_order()] == [one.id for one in page.in_order() if one.id not in gone]
+    assert [segment.id for segment in back.in_order()] == [
+        segment.id for segment in page.in_order() if segment.id not in gone
+    ]
     assert written(back) == written(page)
 
 
@@ -223,7 +225,7 @@ def test_segments_that_alto_cannot_nest_are_written_beside_their_parent() -> Non
         "baseline of a word": 1,
         "baseline of a region": 1,
     }
-    assert {one.id for one in read(written(page)).walk()} == {"r", "l", "w", "inner", "l2"}
+    assert {segment.id for segment in read(written(page)).walk()} == {"r", "l", "w", "inner", "l2"}
 
 
 def test_lines_beside_regions_get_a_block_that_reading_removes() -> None:
@@ -232,7 +234,11 @@ def test_lines_beside_regions_get_a_block_that_reading_removes() -> None:
     assert "<ComposedBlock" in content
     assert 'TYPE="GraphicRegion:stamp"' in content
     back = read(content)
-    assert [(one.id, one.kind) for one in back.walk()] == [("r", "region"), ("in", "region"), ("l", "line")]
+    assert [(segment.id, segment.kind) for segment in back.walk()] == [
+        ("r", "region"),
+        ("in", "region"),
+        ("l", "line"),
+    ]
     assert in_page_words(back.segments[0].kind_raw) == "TextRegion"
 
 

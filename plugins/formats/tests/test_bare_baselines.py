@@ -40,16 +40,16 @@ def place_lines(*lines: PageSegment) -> PlacedSegments:
 
 
 def test_a_box_is_as_high_as_the_distance_between_lines() -> None:
-    made = place_lines(*(line(f"l{n}", [(100, 200 + 80 * n), (900, 204 + 80 * n)]) for n in range(4)))
-    assert boxes(made)["l1"] == [100, 220, 900, 304]
-    assert made.notes == [f"4 {NOTE}"]
+    lines = place_lines(*(line(f"l{n}", [(100, 200 + 80 * n), (900, 204 + 80 * n)]) for n in range(4)))
+    assert boxes(lines)["l1"] == [100, 220, 900, 304]
+    assert lines.notes == [f"4 {NOTE}"]
 
 
 def test_a_box_is_as_high_as_the_lines_that_have_an_outline() -> None:
     drawn = line("d", [(100, 290), (900, 290)], [(100, 260), (900, 260), (900, 300), (100, 300)])
-    made = place_lines(drawn, line("l", [(100, 500), (900, 500)]))
-    assert boxes(made)["l"] == [100, 470, 900, 510]
-    assert made.notes == ["1 line has a baseline and no outline; it got a box as high as the page's lines."]
+    lines = place_lines(drawn, line("l", [(100, 500), (900, 500)]))
+    assert boxes(lines)["l"] == [100, 470, 900, 510]
+    assert lines.notes == ["1 line has a baseline and no outline; it got a box as high as the page's lines."]
 
 
 def test_columns_and_paragraph_spacing_do_not_affect_the_height_of_lines() -> None:
@@ -60,8 +60,8 @@ def test_columns_and_paragraph_spacing_do_not_affect_the_height_of_lines() -> No
 
 
 def test_a_line_that_runs_down_has_its_box_on_both_sides() -> None:
-    made = place_lines(*(line(f"l{n}", [(900 - 100 * n, 200), (900 - 100 * n, 1800)]) for n in range(3)))
-    assert boxes(made)["l1"] == [750, 200, 850, 1800]
+    lines = place_lines(*(line(f"l{n}", [(900 - 100 * n, 200), (900 - 100 * n, 1800)]) for n in range(3)))
+    assert boxes(lines)["l1"] == [750, 200, 850, 1800]
 
 
 @pytest.mark.parametrize(("gap", "height"), [(None, LIKELY * 2000), (900, MOST * 2000)])
@@ -73,14 +73,14 @@ def test_heights_that_the_page_does_not_show_are_bounded(gap: int | None, height
 
 
 def test_a_box_ends_at_the_edge_of_the_page() -> None:
-    made = place_lines(line("a", [(100, 5), (900, 5)]), line("b", [(100, 1999), (900, 1999)]))
-    assert boxes(made)["a"][1] == 0
-    assert boxes(made)["b"][3] == 2000
+    lines = place_lines(line("a", [(100, 5), (900, 5)]), line("b", [(100, 1999), (900, 1999)]))
+    assert boxes(lines)["a"][1] == 0
+    assert boxes(lines)["b"][3] == 2000
 
 
 def test_the_box_of_a_line_covers_its_words() -> None:
     holding = line("l", [(100, 500), (900, 500)])
     holding.children = [PageSegment("w", "word", points=[(110, 450), (300, 450), (300, 512), (110, 512)])]
-    made = place_lines(holding)
-    assert boxes(made)["l"] == [100, 450, 900, 512]
-    assert made.notes == []
+    lines = place_lines(holding)
+    assert boxes(lines)["l"] == [100, 450, 900, 512]
+    assert lines.notes == []

@@ -22,9 +22,9 @@ from armarium_testing.digest import differences, table_digests
 def test_a_picture_and_its_layout_file_become_a_document_and_a_pass(engine: Engine, library: Library) -> None:
     answer = send(engine, library, {"1.png": picture(), "1.xml": page("1.png")})
     (document,) = answer["documents"]
-    (made,) = answer["passes"]
+    (page_pass,) = answer["passes"]
     assert (document["name"], document["path"]) == ("1.png", None)
-    assert (made["document_id"], made["file"], made["paired_by"], made["notes"]) == (
+    assert (page_pass["document_id"], page_pass["file"], page_pass["paired_by"], page_pass["notes"]) == (
         document["id"],
         "1.xml",
         "declared",
@@ -32,7 +32,9 @@ def test_a_picture_and_its_layout_file_become_a_document_and_a_pass(engine: Engi
     )
     assert (answer["unpaired"], answer["refused"]) == ([], [])
     assert rows(library, "SELECT kind FROM job WHERE id = ?", answer["job_id"]) == [("thumbnails",)]
-    ((original,),) = rows(library, "SELECT original FROM format_import WHERE pass_id = ?", made["pass_id"])
+    ((original,),) = rows(
+        library, "SELECT original FROM format_import WHERE pass_id = ?", page_pass["pass_id"]
+    )
     assert library.objects.open(original).read() == page("1.png")
     # The shapes are placed by the size of the picture in the same batch.
     assert rows(
@@ -103,12 +105,12 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
             "two/page/1.xml": page("1.png", text="second"),
         },
     )
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT f.name, r.content FROM content_representation r JOIN document d ON d.id = r.document_id"
         " JOIN document f ON f.id = d.parent_id ORDER BY f.name",
     )
-    assert found == [("one", "first"), ("two", "second")]
+    assert found_rows == [("one", "first"), ("two", "second")]
     assert len(answer["documents"]) == 2
 
 
@@ -192,7 +194,7 @@ def test_layout_files_are_paired_with_pictures_by_mets(engine: Engine, library: 
     )
     assert list_pairs(answer) == {"set/seg/p17.xml": "left.png"}
     assert answer["passes"][0]["paired_by"] == "mets"
-    assert [one["file"] for one in answer["refused"]] == ["set/mets.xml: ../out/p18.xml"]
+    assert [entry["file"] for entry in answer["refused"]] == ["set/mets.xml: ../out/p18.xml"]
 
 
 def test_folders_are_mirrored_and_existing_ones_reused(engine: Engine, library: Library) -> None:
@@ -216,9 +218,9 @@ def test_the_same_batch_again_is_refused_naming_the_document_and_the_pass(
     before = table_digests(library.db, engine.library_schema)
     with pytest.raises(Conflict) as refused:
         send(engine, library, files)
-    said = {one["file"]: one["why"] for one in refused.value.body()["refused"]}
-    assert first["documents"][0]["id"] in said["1.png"]
-    assert first["passes"][0]["pass_id"] in said["1.xml"]
+    reasons_by_file = {entry["file"]: entry["why"] for entry in refused.value.body()["refused"]}
+    assert first["documents"][0]["id"] in reasons_by_file["1.png"]
+    assert first["passes"][0]["pass_id"] in reasons_by_file["1.xml"]
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
 
 
@@ -245,12 +247,12 @@ def test_a_picture_of_several_pages_takes_a_file_of_several(engine: Engine, libr
     )
     html = f'<html><head><meta name="ocr-system" content="x"/></head><body>{hocr}</body></html>'
     answer = send(engine, library, {"book.tif": file.getvalue(), "book.hocr": html.encode()})
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT d.sequence, r.content FROM content_representation r JOIN document d ON d.id = r.document_id"
         " ORDER BY d.sequence",
     )
-    assert found == [(1, "words 0"), (2, "words 1")]
+    assert found_rows == [(1, "words 0"), (2, "words 1")]
     assert reasons(answer) == {"book.hocr, page 3": "book.tif has 2 pages, so there is none for it."}
 
 
@@ -320,7 +322,7 @@ def test_a_batch_of_nothing_is_refused_with_every_reason(engine: Engine, library
     body = refused.value.body()
     assert body["code"] == "nothing_came_in"
     assert [one["file"] for one in body["unpaired"]] == ["1.xml"]
-    assert {one["file"] for one in body["refused"]} == {"notes.xyz", "empty.png", "bad.png"}
+    assert {entry["file"] for entry in body["refused"]} == {"notes.xyz", "empty.png", "bad.png"}
     with pytest.raises(Invalid, match="files"):
         send(engine, library, {})
 
@@ -349,12 +351,16 @@ def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library)
         return f'<file ID="{identity}" GROUPID="{identity[-1]}" MIMETYPE="{kind}"><FLocat LOCTYPE="URL" xlink:href="{href}"/></file>'
 
     numbers = (1, 2)
-    images = "".join(file(f"IMG{n}", "image/tiff", f"file://./IMG/scan{n}.tif") for n in numbers)
-    texts = "".join(file(f"ALTO{n}", "text/xml", f"file://./ALTO/p-{n}-alto.xml") for n in numbers)
+    images = "".join(
+        file(f"IMG{number}", "image/tiff", f"file://./IMG/scan{number}.tif") for number in numbers
+    )
+    texts = "".join(
+        file(f"ALTO{number}", "text/xml", f"file://./ALTO/p-{number}-alto.xml") for number in numbers
+    )
     pages = "".join(
-        f'<div TYPE="PAGE" ORDER="{n}"><fptr><par><area FILEID="IMG{n}"/><area FILEID="ALTO{n}" BETYPE="IDREF" BEGIN="P{n}"/>'
+        f'<div TYPE="PAGE" ORDER="{number}"><fptr><par><area FILEID="IMG{number}"/><area FILEID="ALTO{number}" BETYPE="IDREF" BEGIN="P{number}"/>'
         "</par></fptr></div>"
-        for n in numbers
+        for number in numbers
     )
     mets = (
         '<mets xmlns="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink" TYPE="Newspaper"><fileSec>'
@@ -372,20 +378,23 @@ def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library)
         library,
         {
             "issue/mets.xml": mets.encode(),
-            **{f"issue/IMG/scan{n}.tif": picture(grey=n, form="TIFF") for n in numbers},
-            **{f"issue/ALTO/p-{n}-alto.xml": alto.replace("{n}", str(n)).encode() for n in numbers},
+            **{f"issue/IMG/scan{number}.tif": picture(grey=number, form="TIFF") for number in numbers},
+            **{
+                f"issue/ALTO/p-{number}-alto.xml": alto.replace("{n}", str(number)).encode()
+                for number in numbers
+            },
         },
     )
     assert reasons(answer) == reasons(answer, "refused") == {}
-    assert {one["paired_by"] for one in answer["passes"]} == {"mets"}
+    assert {page_pass["paired_by"] for page_pass in answer["passes"]} == {"mets"}
     names = [name.rpartition("/")[2] for name in list_pairs(answer).values()]
     assert sorted(names) == ["scan1.tif", "scan2.tif"]
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT d.name, r.content FROM content_representation r JOIN document d ON d.id = r.document_id"
         " JOIN segment s ON s.id = r.segment_id WHERE s.kind = 'line' ORDER BY 1",
     )
-    assert found == [("scan1.tif", "1."), ("scan2.tif", "2.")]
+    assert found_rows == [("scan1.tif", "1."), ("scan2.tif", "2.")]
 
 
 def test_a_zip_without_a_folder_becomes_one_of_its_name(engine: Engine, library: Library) -> None:

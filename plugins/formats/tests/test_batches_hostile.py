@@ -111,7 +111,7 @@ def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     answer = engine.run(library, "ingest.files", {"paths": stated}, LOCAL_OWNER).result
     assert answer is not None
     assert [document["name"] for document in answer["documents"]] == ["1.png", "same.png"]
-    said = [one["why"] for one in answer["refused"]]
+    said = [entry["why"] for entry in answer["refused"]]
     for expected in (
         "Too many levels of symbolic links",
         "nothing there, or it is a link to nothing",
@@ -207,7 +207,9 @@ def test_five_thousand_files_at_once(engine: Engine, library: Library) -> None:
     assert (len(answer["documents"]), len(answer["passes"])) == (2500, 2500)
     assert (answer["unpaired"], answer["refused"]) == ([], [])
     names = {document["id"]: document["name"] for document in answer["documents"]}
-    assert all(names[one["document_id"]][:4] == one["file"][5:9] for one in answer["passes"])
+    assert all(
+        names[page_pass["document_id"]][:4] == page_pass["file"][5:9] for page_pass in answer["passes"]
+    )
 
 
 def test_files_are_sent_over_http(client: TestClient, library: Library) -> None:
@@ -220,13 +222,13 @@ def test_files_are_sent_over_http(client: TestClient, library: Library) -> None:
         ],
     )
     assert answer.status_code == 200, answer.text
-    made = answer.json()
-    assert answer.headers["X-Service-Audit-Id"] == made["audit_id"]
-    assert list_pairs(made) == {"box/page/1.xml": "1.png"}
-    assert [document["name"] for document in made["documents"]] == ["1.png", "Ma\u00f1ana \u4e2d.png"]
+    new_answer = answer.json()
+    assert answer.headers["X-Service-Audit-Id"] == new_answer["audit_id"]
+    assert list_pairs(new_answer) == {"box/page/1.xml": "1.png"}
+    assert [document["name"] for document in new_answer["documents"]] == ["1.png", "Ma\u00f1ana \u4e2d.png"]
     again = client.post(BATCH, files=[("files", ("box/1.png", picture(), "image/png"))])
     assert (again.status_code, again.json()["code"]) == (409, "already_here")
-    undone = client.post(f"/api/actions/audit/{made['audit_id']}/undo")
+    undone = client.post(f"/api/actions/audit/{new_answer['audit_id']}/undo")
     assert undone.status_code == 200
     assert list((library.objects.root / "tmp").glob("ingest-*")) == []
 
@@ -348,9 +350,13 @@ def test_a_file_of_this_machine_is_checked_in_place(client: TestClient, tmp_path
     )
     answer = client.post(CHECK, json={"path": str(layout)})
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert (found["format"], found["valid"], found["pages"][0]["counts"]["line"]) == ("pagexml", True, 1)
-    assert {loss["format"]: loss["losses"] for loss in found["losses"]}["pagexml"] == []
+    found_answer = answer.json()
+    assert (found_answer["format"], found_answer["valid"], found_answer["pages"][0]["counts"]["line"]) == (
+        "pagexml",
+        True,
+        1,
+    )
+    assert {loss["format"]: loss["losses"] for loss in found_answer["losses"]}["pagexml"] == []
     # The picture in the batch gives the size, the classes file the names of the labels.
     labels = client.post(CHECK, json={"path": str(label)}).json()
     assert (labels["format"], labels["valid"]) == ("yolo", None)

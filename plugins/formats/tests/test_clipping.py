@@ -29,8 +29,8 @@ def test_an_outline_is_clipped_into_the_parts_on_the_page(
     expected = outline.intersection(shapely.box(0, 0, *SIZE))
     parts = [shapely.Polygon(one) for one in clip_outline(points[::-1] if backwards else points, SIZE)]
     assert sum(part.area for part in parts) == pytest.approx(expected.area, abs=1e-6)
-    for one in parts:
-        assert one.buffer(0).difference(expected.buffer(1e-6)).area < 1e-6
+    for part in parts:
+        assert part.buffer(0).difference(expected.buffer(1e-6)).area < 1e-6
     if all(part.is_valid for part in parts):
         assert len([part for part in parts if part.area > 1e-6]) == len(
             [one for one in getattr(expected, "geoms", [expected]) if one.area > 1e-6]

@@ -69,11 +69,11 @@ def test_older_results_become_passes(engine: Engine, library: Library, client: T
         start(engine, library)
     assert client.post(f"/api/conversion/{run_id}/seen").status_code == 409
     engine.jobs.run_until_idle(library)
-    done = client.get("/api/conversion/status").json()
-    assert (done["state"], done["done"], done["total"], done["left"]) == ("done", 3, 3, 0)
-    assert done["counts"] == {"passes": 3, "segments": 3, "readings": 3}
-    assert done["problems"] == []
-    assert done["started_at"] <= done["finished_at"]
+    answer = client.get("/api/conversion/status").json()
+    assert (answer["state"], answer["done"], answer["total"], answer["left"]) == ("done", 3, 3, 0)
+    assert answer["counts"] == {"passes": 3, "segments": 3, "readings": 3}
+    assert answer["problems"] == []
+    assert answer["started_at"] <= answer["finished_at"]
     with pytest.raises(Conflict, match="nothing to do"):
         start(engine, library)
 
@@ -204,8 +204,8 @@ def test_a_person_has_seen_the_report(engine: Engine, library: Library, client: 
     assert answer.status_code == 200, answer.text
     assert (answer.json()["run_id"], answer.json()["seen_by"]) == (run_id, answer.json()["seen_by"])
     assert answer.json()["seen_at"] is not None
-    again = client.post(f"/api/conversion/{run_id}/seen").json()
-    assert again["seen_at"] == answer.json()["seen_at"]
+    second_answer = client.post(f"/api/conversion/{run_id}/seen").json()
+    assert second_answer["seen_at"] == answer.json()["seen_at"]
     engine.undo(library, [answer.json()["audit_id"]], LOCAL_OWNER)
     assert client.get("/api/conversion/status").json()["seen_at"] is None
     with pytest.raises(Forbidden):

@@ -72,7 +72,7 @@ def test_each_file_is_recognised_and_read_completely(name: str) -> None:
     assert max(DRIVERS, key=lambda one: DRIVERS[one].sniff(data)) == driver
     pages = read(name)
     assert [(page.width, page.height) for page in pages] == sizes
-    assert [one.text for page in pages for one in page.walk() if one.kind == "line"] == lines
+    assert [segment.text for page in pages for segment in page.walk() if segment.kind == "line"] == lines
 
 
 @pytest.mark.parametrize("written", ["pagexml", "alto", "tei"])
@@ -84,7 +84,9 @@ def test_each_file_is_written_in_every_format_with_its_losses(name: str, written
         assert driver.validate(made.content) == []
         back = driver.read(made.content.encode(), ReadContext("b", (page.width or 1, page.height or 1)))[0]
         told = " ".join(loss.what for loss in made.losses)
-        assert {one.id for one in page.walk()} <= {one.id for one in back.walk()} or "words" in told
+        assert {segment.id for segment in page.walk()} <= {
+            segment.id for segment in back.walk()
+        } or "words" in told
         if texts_of(back) != texts_of(page):
             assert "words of lines" in told or "empty texts" in told
         if written == EXPECTED[name][0]:
@@ -92,12 +94,14 @@ def test_each_file_is_written_in_every_format_with_its_losses(name: str, written
 
 
 def texts_of(page: PageModel) -> Counter[str]:
-    return Counter(one.text for one in page.walk() if one.text)
+    return Counter(segment.text for segment in page.walk() if segment.text)
 
 
 def test_nested_cells_keep_their_positions() -> None:
     (page,) = read("table-nested.xml")
-    cells = {one.id: one.cell and (one.cell["row"], one.cell["column"]) for one in page.walk()}
+    cells = {
+        segment.id: segment.cell and (segment.cell["row"], segment.cell["column"]) for segment in page.walk()
+    }
     assert cells == {"t": None, "c1": (0, 0), "t2": None, "c11": (0, 0), "l11": None, "l1": None}
     (table,) = page.segments
     assert [child.id for child in table.children[0].children] == ["t2", "l1"]
@@ -110,7 +114,7 @@ def test_a_facsimile_s_id_means_the_one_surface_in_it() -> None:
     text = FILES["tei-transkribus.xml"].replace('<pb facs="#facs_1" n="1" xml:id="img_0001"/>', "")
     first, second = DRIVERS["tei"].read(text.encode(), ReadContext("t.xml"))
     assert not any("in sequence" in note for note in second.notes)
-    assert [one.text for one in second.walk() if one.kind == "line"] == ["second page"]
+    assert [segment.text for segment in second.walk() if segment.kind == "line"] == ["second page"]
     assert first.segments[0].kind_raw == "TextRegion:paragraph"
 
 
@@ -118,13 +122,13 @@ def test_two_surfaces_of_a_facsimile_are_not_both_meant_by_its_id() -> None:
     text = FILES["tei-transkribus.xml"].replace('</facsimile>\n<facsimile xml:id="facs_2">', "")
     assert text.count("<facsimile") == 1
     pages = DRIVERS["tei"].read(text.encode(), ReadContext("t.xml"))
-    lines = [[one.text for one in page.walk() if one.kind == "line"] for page in pages]
+    lines = [[segment.text for segment in page.walk() if segment.kind == "line"] for page in pages]
     assert sum(map(len, lines)) == 5
 
 
 def test_points_without_commas_are_points() -> None:
     (page,) = read("page-loose.xml")
-    region = next(one for one in page.walk() if one.id == "r1")
+    region = next(segment for segment in page.walk() if segment.id == "r1")
     assert region.points == [(10, 10), (400, 10), (400, 400), (10, 400)]
     assert "The points of a Coords have no commas; they were read as pairs." in page.notes
     text = FILES["tei-escriptorium.xml"].replace("10,10 700,10 700,500 10,500", "10 10 700 10 700 500 10 500")
@@ -135,5 +139,5 @@ def test_points_without_commas_are_points() -> None:
 
 def test_tei_reports_an_empty_text_before_others_as_a_loss() -> None:
     (page,) = read("page-loose.xml")
-    told = {loss.what: loss.count for loss in DRIVERS["tei"].write(page, CONTEXT).losses}
-    assert told["empty texts among readings"] == 1
+    counts_by_what = {loss.what: loss.count for loss in DRIVERS["tei"].write(page, CONTEXT).losses}
+    assert counts_by_what["empty texts among readings"] == 1

@@ -111,8 +111,8 @@ class Doubling(PageXml):
 class Endless(PageXml):
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
         pages = super().read(data, context)
-        for one in pages[0].walk():
-            one.points = [(float("inf"), 0)]
+        for segment in pages[0].walk():
+            segment.points = [(float("inf"), 0)]
         return pages
 
 
@@ -226,4 +226,4 @@ def test_a_page_reads_in_order_without_an_order() -> None:
         9,
         segments=[PageSegment("r", "region", children=[PageSegment("l", "line", texts=[PageText("x")])])],
     )
-    assert [one.id for one in page.in_order()] == ["r", "l"]
+    assert [segment.id for segment in page.in_order()] == ["r", "l"]

@@ -58,10 +58,12 @@ def test_page_to_project_to_page_keeps_everything(
         page = DRIVER.read(path.read_bytes(), ReadContext("a.xml"))[0]
         # Export from the project must equal rewriting the file directly, except for lines without any length,
         # which no segment holds.
-        unheld = {one.id for one in page.walk() if len(set(one.baseline)) < 2}
+        unheld = {segment.id for segment in page.walk() if len(set(segment.baseline)) < 2}
         direct, back = read(DRIVER.write(page, WriteContext()).content), read(export["content"])
         assert comparable(back, unheld) == comparable(direct, unheld), path.name
-        assert [one.id for one in back.in_order()] == [one.id for one in direct.in_order()], path.name
+        assert [segment.id for segment in back.in_order()] == [segment.id for segment in direct.in_order()], (
+            path.name
+        )
         assert (back.width, back.height, back.language) == (direct.width, direct.height, direct.language), (
             path.name
         )
@@ -77,11 +79,11 @@ EMPTY = {"attribute TextEquiv/@index", "alternative readings (further TextEquiv)
 def comparable(model: PageModel, unheld: set[str]) -> list[tuple[Any, ...]]:
     return [
         (
-            one.id, one.kind, one.kind_raw, [(t.text, t.confidence) for t in one.texts if t.text.strip()],
-            [] if one.id in unheld else one.baseline, one.position, one.language, one.script, one.direction,
-            one.cell, one.is_furniture, one.extras,
+            segment.id, segment.kind, segment.kind_raw, [(text.text, text.confidence) for text in segment.texts if text.text.strip()],
+            [] if segment.id in unheld else segment.baseline, segment.position, segment.language, segment.script, segment.direction,
+            segment.cell, segment.is_furniture, segment.extras,
         )
-        for one in model.walk()
+        for segment in model.walk()
     ]  # fmt: skip
 
 
@@ -107,12 +109,12 @@ def test_an_export_states_which_pass_and_order_it_used(
         "made": [{"by": "import", "name": "a.xml", "lines": 1, "words": "from the file a.xml"}],
         "notes": [],
     }
-    named = export_page(
+    exported = export_page(
         engine, library, page_document, "page_xml", pass_id=pass_id, reading_kind="translation"
     )
-    assert named["choices"]["pass_basis"] == "named"
-    assert any("translation" in note for note in named["choices"]["notes"])
-    assert "TextEquiv" not in named["content"]
+    assert exported["choices"]["pass_basis"] == "named"
+    assert any("translation" in note for note in exported["choices"]["notes"])
+    assert "TextEquiv" not in exported["content"]
 
 
 def test_plain_text_is_the_lines_in_order(engine: Engine, library: Library, page_document: str) -> None:
@@ -206,7 +208,7 @@ def test_lines_added_and_deleted_later_are_reflected_in_the_export(
     export = export_page(engine, library, page_document, "pagexml", pass_id=pass_id)
     page = read(export["content"])
     assert [line.text for line in page.lines()] == ["a2", "a1", "between"]
-    assert [one.id for one in page.of_kind("line")][:2] == ["a1", f"s{new['id']}"]
+    assert [segment.id for segment in page.of_kind("line")][:2] == ["a1", f"s{new['id']}"]
     assert page.order is not None
     assert [node.segment_id for node in page.order.walk()] == [None, "a"]
 
@@ -305,10 +307,10 @@ def test_an_order_that_is_withdrawn_or_of_another_pass_is_refused(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     pass_id = import_file(engine, library, page_document, ORDERED)
-    other = import_file(engine, library, page_document, SAMPLE_PAGE)
+    other_file = import_file(engine, library, page_document, SAMPLE_PAGE)
     order = named_order(engine, library, page_document, pass_id, segment_ids(library)[:1])
     with pytest.raises(Invalid, match="send pass_id") as refusal:
-        export_page(engine, library, page_document, "pagexml", pass_id=other, order_id=order["id"])
+        export_page(engine, library, page_document, "pagexml", pass_id=other_file, order_id=order["id"])
     assert refusal.value.code == "order_other_pass"
     act(engine, library, "reading_order.withdraw", {"order_id": order["id"]})
     with pytest.raises(Conflict, match="withdrawn"):
@@ -364,7 +366,7 @@ def test_a_pass_of_our_own_gets_ids_an_order_and_the_picture_s_pixels(
     )
     assert export["choices"]["pass_basis"] == "human-touched"
     lower, upper = (f"s{segment_id}" for segment_id in segment_ids(library, "region"))
-    assert [one.id for one in page.in_order() if one.kind == "region"][:2] == [upper, lower]
+    assert [segment.id for segment in page.in_order() if segment.kind == "region"][:2] == [upper, lower]
     assert page.order is not None
     assert [node.segment_id for node in page.order.walk()] == [None, upper, lower]
     assert [line.points[0] for line in page.lines()] == [(40, 240)]
@@ -431,9 +433,9 @@ def test_a_pass_of_another_page_is_not_exported_as_this_ones(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     pass_id = import_file(engine, library, page_document, SAMPLE_PAGE)
-    other = act(engine, library, "document.create", {"name": "Second", "doc_type": "page"})["id"]
+    other_document_id = act(engine, library, "document.create", {"name": "Second", "doc_type": "page"})["id"]
     with pytest.raises(NotFound, match="belongs to another page; name one of Second"):
-        export_page(engine, library, other, "pagexml", pass_id=pass_id)
+        export_page(engine, library, other_document_id, "pagexml", pass_id=pass_id)
 
 
 class OnlyReads(Format):
@@ -469,14 +471,14 @@ def test_an_invalid_export_is_never_returned(engine: Engine, library: Library, p
 
 
 def test_the_list_of_formats(engine: Engine) -> None:
-    found = {item["name"]: item for item in list_formats(engine)["items"]}
-    assert found["pagexml"]["reads"]
-    assert found["pagexml"]["validated"]
-    assert found["pagexml"]["versions"][-1] == "2024-07-15"
-    assert (found["plain-text"]["reads"], found["plain-text"]["writes"]) == (True, True)
-    assert (found["hocr"]["reads"], found["hocr"]["writes"]) == (True, True)
+    items_by_name = {item["name"]: item for item in list_formats(engine)["items"]}
+    assert items_by_name["pagexml"]["reads"]
+    assert items_by_name["pagexml"]["validated"]
+    assert items_by_name["pagexml"]["versions"][-1] == "2024-07-15"
+    assert (items_by_name["plain-text"]["reads"], items_by_name["plain-text"]["writes"]) == (True, True)
+    assert (items_by_name["hocr"]["reads"], items_by_name["hocr"]["writes"]) == (True, True)
     for name in ("abbyy", "yolo", "tesseract-box", "qgis-points"):
-        assert (found[name]["reads"], found[name]["writes"]) == (True, False)
+        assert (items_by_name[name]["reads"], items_by_name[name]["writes"]) == (True, False)
 
 
 ONE_LINE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
@@ -500,7 +502,7 @@ def test_an_export_of_lines_without_text_says_that_another_pass_has_text(
     (notice,) = [note for note in notes if "has no text" in note]
     assert "has 1 line read" in notice
     assert f"--use {first}" in notice
-    named = export_page(engine, library, document, "PAGE", pass_id=result["pass_id"])
-    assert not any("has no text" in note for note in named["choices"]["notes"]), (
+    exported = export_page(engine, library, document, "PAGE", pass_id=result["pass_id"])
+    assert not any("has no text" in note for note in exported["choices"]["notes"]), (
         "that pass was asked for by name"
     )

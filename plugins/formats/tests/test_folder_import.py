@@ -24,13 +24,13 @@ def import_and_wait(engine: Engine, library: Library, **params: Any) -> tuple[st
     assert outcome.result is not None
     job_id = str(outcome.result["job_id"])
     engine.jobs.run_until_idle(library)
-    found = rows(
+    found_rows = rows(
         library, "SELECT state, result FROM job WHERE parent_id = ? AND kind = 'ingest-layouts'", job_id
     )
     assert rows(library, "SELECT state FROM job WHERE id = ?", job_id) == [("done",)]
-    if not found:
+    if not found_rows:
         return job_id, {}
-    ((state, result),) = found
+    ((state, result),) = found_rows
     assert state == "done"
     answer: dict[str, Any] = orjson.loads(result)
     return job_id, answer
@@ -70,7 +70,7 @@ def test_layout_files_of_a_folder_become_passes_of_its_pictures(
     assert texts(library) == [("odd.png", "four"), ("1.png", "one"), ("1.png", "three"), ("2.png", "two")]
     assert (found["passes"], found["unpaired_count"], found["refused_count"]) == (4, 1, 2)
     assert [one["file"] for one in found["unpaired"]] == ["far/y.xml"]
-    assert [one["file"] for one in found["refused"]] == ["broken.xml", "readme.txt"]
+    assert [entry["file"] for entry in found["refused"]] == ["broken.xml", "readme.txt"]
 
 
 def test_the_whole_import_is_undone_as_one_set(engine: Engine, library: Library, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_kill_at_any_instant_loses_and_duplicates_nothing(
         layouts.run_layouts(ground)
     except Killed:
         ground = KilledContext(engine, library, args, 10_000, checkpoint=ground.kept)
-        found = layouts.run_layouts(ground)
-        assert (found["passes"], found["unpaired_count"]) == (4, 1)
-        assert [one["file"] for one in found["refused"]] == ["broken.xml", "readme.txt"]
+        found_layouts = layouts.run_layouts(ground)
+        assert (found_layouts["passes"], found_layouts["unpaired_count"]) == (4, 1)
+        assert [entry["file"] for entry in found_layouts["refused"]] == ["broken.xml", "readme.txt"]
     assert texts(library) == [("odd.png", "four"), ("1.png", "one"), ("1.png", "three"), ("2.png", "two")]

@@ -55,7 +55,7 @@ def test_the_driver_passes_the_suite() -> None:
 def test_output_of_tesseract_is_read_completely() -> None:
     found = read(TESSERACT)[0]
     assert (found.width, found.height, found.image) == (1000, 1400, "scans/a;b.png")
-    assert [(one.id, one.kind, one.kind_raw) for one in found.walk()] == [
+    assert [(segment.id, segment.kind, segment.kind_raw) for segment in found.walk()] == [
         ("block_1_1", "region", "ocr_carea"),
         ("par_1_1", "region", "ocr_par"),
         ("line_1_1", "line", "ocr_header"),
@@ -64,9 +64,9 @@ def test_output_of_tesseract_is_read_completely() -> None:
         ("block_1_2", "region", "ocr_photo"),
         ("block_1_3", "region", "ocr_separator"),
     ]
-    one = found.lines()[0]
-    assert one.points == [(100, 100), (900, 100), (900, 160), (100, 160)]
-    assert one.baseline == [(100, 148), (900, 156)]
+    first_line = found.lines()[0]
+    assert first_line.points == [(100, 100), (900, 100), (900, 160), (100, 160)]
+    assert first_line.baseline == [(100, 148), (900, 156)]
     words = found.of_kind("word")
     assert [(word.text, word.texts[0].confidence, word.language) for word in words] == [
         ("Dear", 0.96, None),
@@ -79,8 +79,8 @@ def test_output_of_tesseract_is_read_completely() -> None:
     assert found.extras["hocr"]["meta"]["ocr-system"] == "tesseract 5.3.0"
     assert found.kept["property ocr_header/x_size"] == 1
     assert found.kept["element strong"] == 1
-    (style,) = one.texts[0].marks
-    assert (style.kind, one.text[style.start : style.end], style.stated) == (
+    (style,) = first_line.texts[0].marks
+    assert (style.kind, first_line.text[style.start : style.end], style.stated) == (
         "style",
         "Dear",
         {"rend": "bold"},
@@ -144,18 +144,18 @@ def test_a_file_of_the_internet_archive_with_a_whole_book_is_read() -> None:
 
 
 def test_a_baseline_far_outside_its_line_is_preserved() -> None:
-    found = page("<span class='ocr_line' title='bbox 10 20 500 60; baseline 0 99'>x</span>")
-    assert found.lines()[0].baseline == []
-    assert (found.lines()[0].extras or {})["hocr"]["title"] == {"baseline": "0 99"}
-    assert "far outside" in found.notes[0]
+    found_page = page("<span class='ocr_line' title='bbox 10 20 500 60; baseline 0 99'>x</span>")
+    assert found_page.lines()[0].baseline == []
+    assert (found_page.lines()[0].extras or {})["hocr"]["title"] == {"baseline": "0 99"}
+    assert "far outside" in found_page.notes[0]
 
 
 def test_a_header_with_lines_in_it_is_a_region_and_furniture() -> None:
-    found = page(
+    found_page = page(
         "<div class='ocr_header' title='bbox 1 1 9 9'><span class='ocr_line'>Canto I</span></div>"
         "<span class='ocr_pageno'>12</span><div class='ocr_caption' title='bbox 1 1 9 9'></div>"
     )
-    assert [(segment.kind, segment.kind_raw, segment.is_furniture) for segment in found.segments] == [
+    assert [(segment.kind, segment.kind_raw, segment.is_furniture) for segment in found_page.segments] == [
         ("region", "ocr_header", True),
         ("line", "ocr_pageno", True),
         ("region", "ocr_caption", False),
@@ -181,17 +181,17 @@ def test_a_baseline_is_a_polynomial_or_points(stated: str, drawn: list[tuple[flo
 
 
 def test_a_baseline_of_higher_degree_becomes_a_curve() -> None:
-    drawn = baseline_of("0.001 0 -5", (10, 20, 110, 40))
-    assert drawn is not None
-    assert (len(drawn), drawn[0], drawn[-1]) == (9, (10, 35), (110, 45))
+    baseline = baseline_of("0.001 0 -5", (10, 20, 110, 40))
+    assert baseline is not None
+    assert (len(baseline), baseline[0], baseline[-1]) == (9, (10, 35), (110, 45))
 
 
 def test_the_baseline_of_a_rotated_line_is_preserved() -> None:
-    found = page("<span class='ocr_line' title='bbox 1 2 30 40; textangle 90; baseline 0 -3'>x</span>")
-    one = found.lines()[0]
-    assert one.baseline == []
-    assert (one.extras or {})["hocr"]["title"] == {"textangle": "90", "baseline": "0 -3"}
-    assert found.notes == ["The baseline of a rotated line is kept as stated."]
+    found_page = page("<span class='ocr_line' title='bbox 1 2 30 40; textangle 90; baseline 0 -3'>x</span>")
+    first_line = found_page.lines()[0]
+    assert first_line.baseline == []
+    assert (first_line.extras or {})["hocr"]["title"] == {"textangle": "90", "baseline": "0 -3"}
+    assert found_page.notes == ["The baseline of a rotated line is kept as stated."]
 
 
 def test_properties_in_titles_are_parsed() -> None:
@@ -215,9 +215,9 @@ def test_a_polygon_precedes_its_box() -> None:
 
 
 def test_an_invalid_box_is_noted_and_preserved() -> None:
-    found = page("<span class='ocr_line' title='bbox 1 2 3'>x</span>")
-    assert found.lines()[0].points == []
-    assert found.notes == ["The bbox of an ocr_line is not four numbers."]
+    found_page = page("<span class='ocr_line' title='bbox 1 2 3'>x</span>")
+    assert found_page.lines()[0].points == []
+    assert found_page.notes == ["The bbox of an ocr_line is not four numbers."]
 
 
 def test_characters_form_words_whatever_white_space_separates_them() -> None:
@@ -293,8 +293,10 @@ def test_lines_beside_the_page_are_on_it_and_text_without_a_line_is_not_lost() -
 
 
 def test_words_without_a_line_belong_to_their_region() -> None:
-    found = page("<p class='ocr_par'><span class='ocrx_word'>a</span> <span class='ocrx_word'>b</span></p>")
-    assert [(child.kind, child.text) for child in found.segments[0].children] == [
+    found_page = page(
+        "<p class='ocr_par'><span class='ocrx_word'>a</span> <span class='ocrx_word'>b</span></p>"
+    )
+    assert [(child.kind, child.text) for child in found_page.segments[0].children] == [
         ("word", "a"),
         ("word", "b"),
     ]
@@ -324,10 +326,10 @@ def test_prefixes_and_capitals_are_accepted() -> None:
 
 
 def test_unclosed_tags_are_mended_without_losing_a_line() -> None:
-    found = page("<span class='ocr_line' title='bbox 1 2 30 40'>ab " * 200)
-    assert [one.text for one in found.lines()] == ["ab"] * 200
+    found_page = page("<span class='ocr_line' title='bbox 1 2 30 40'>ab " * 200)
+    assert [one.text for one in found_page.lines()] == ["ab"] * 200
     words = page("<span class='ocr_line'>" + "<span class='ocrx_word' title='bbox 1 2 30 40'>ab " * 200)
-    assert [one.text for one in words.of_kind("word")] == ["ab"] * 200
+    assert [segment.text for segment in words.of_kind("word")] == ["ab"] * 200
     assert words.lines()[0].text == " ".join(["ab"] * 200)
     paragraphs = page("<span class='ocr_par' title='bbox 1 2 30 40'>" * 200)
     assert len(paragraphs.segments) == 200
@@ -392,9 +394,9 @@ def test_what_is_no_hocr_is_refused_in_words(text: str, words: str) -> None:
 
 
 def test_a_title_longer_than_any_outline_is_left_out_and_noted() -> None:
-    found = page("<span class='ocr_line' title='bbox 1 2 3 4" + ";" * 1_000_001 + "'>x</span>")
-    assert (found.lines()[0].text, found.lines()[0].points) == ("x", [])
-    assert found.notes == ["A title of more than 1,000,000 characters was left out."]
+    found_page = page("<span class='ocr_line' title='bbox 1 2 3 4" + ";" * 1_000_001 + "'>x</span>")
+    assert (found_page.lines()[0].text, found_page.lines()[0].points) == ("x", [])
+    assert found_page.notes == ["A title of more than 1,000,000 characters was left out."]
 
 
 def test_truncated_files_are_read_as_far_as_possible_or_refused() -> None:
@@ -411,9 +413,9 @@ def test_text_in_an_iframe_is_read_from_there() -> None:
 
 def test_the_order_that_elements_state_is_their_order() -> None:
     line = "<span class='ocr_line' title='bbox 0 {0} 60 {0}9; order {1}'>{1}</span>"
-    found = page(line.format(1, 2) + line.format(3, 1))
-    assert [one.text for one in found.lines()] == ["1", "2"]
-    assert [one.text for one in found.walk()] == ["2", "1"]
+    found_page = page(line.format(1, 2) + line.format(3, 1))
+    assert [one.text for one in found_page.lines()] == ["1", "2"]
+    assert [segment.text for segment in found_page.walk()] == ["2", "1"]
     strange = page(line.format(1, "x"))
     assert strange.kept["property ocr_line/order"] == 1
 
@@ -428,11 +430,11 @@ def test_hocr_in_a_template_is_read_from_there() -> None:
 
 @pytest.mark.slow
 def test_twenty_thousand_lines_are_read() -> None:
-    found = page(
+    found_page = page(
         "<span class='ocr_line' title='bbox 1 2 30 40'><span class='ocrx_word' title='x_wconf 9'>a</span></span>\n"
         * 20_000
     )
-    assert (len(found.of_kind("line")), len(found.of_kind("word"))) == (20_000, 20_000)
+    assert (len(found_page.of_kind("line")), len(found_page.of_kind("word"))) == (20_000, 20_000)
 
 
 def test_it_is_recognised_by_its_classes() -> None:

@@ -60,15 +60,18 @@ def words_in(content: str) -> list[tuple[str, list[int], str]]:
 def test_generated_pages_are_valid_and_steady(seed: int) -> None:
     page = PageGenerator(seed).page()
     back = read(written(page))
-    known = {one.id for one in back.walk()}
+    ids = {segment.id for segment in back.walk()}
     # A line without a text of its own gets that of its words.
-    own = {str(at): flat(one.text) for at, one in enumerate(o for o in page.in_order() if o.kind == "line")}
-    there = [flat(one.text) for one in back.in_order() if one.kind == "line"]
+    own = {
+        str(at): flat(one.text)
+        for at, one in enumerate(segment for segment in page.in_order() if segment.kind == "line")
+    }
+    there = [flat(segment.text) for segment in back.in_order() if segment.kind == "line"]
     assert [text for at, text in own.items() if text] == [there[int(at)] for at, text in own.items() if text]
     assert written(back) == written(read(written(back)))
-    gone = losses(page)
-    if not gone.get("ids") and not gone.get("words of lines"):
-        assert {one.id for one in page.walk()} <= known
+    removed_losses = losses(page)
+    if not removed_losses.get("ids") and not removed_losses.get("words of lines"):
+        assert {segment.id for segment in page.walk()} <= ids
 
 
 def test_the_place_of_a_word_is_that_of_its_segment() -> None:
@@ -88,9 +91,9 @@ def test_the_place_of_a_word_is_that_of_its_segment() -> None:
     ]
     page = page_of(line_of("Dear Sir", children=words))
     assert losses(page) == {}
-    found = words_in(written(page))
-    assert found[0] == ("Dear", [100, 100, 220, 140], "bbox 100 100 220 140; x_wconf 90")
-    assert found[1][1] == [260, 102, 500, 140]
+    found_words = words_in(written(page))
+    assert found_words[0] == ("Dear", [100, 100, 220, 140], "bbox 100 100 220 140; x_wconf 90")
+    assert found_words[1][1] == [260, 102, 500, 140]
     back = read(written(page)).of_kind("word")
     assert [text.text for text in back[1].texts] == ["Sir", "Sire"], "alternatives of a word go and come back"
 
@@ -109,10 +112,10 @@ def test_words_that_a_reader_placed_have_its_boxes_and_no_estimate() -> None:
 def test_a_word_that_nothing_placed_is_an_estimate_which_is_said_and_not_read_back() -> None:
     page = page_of(line_of("Dear Sir"))
     assert losses(page)["places of words"] == 2
-    found = words_in(written(page))
-    assert all("x_estimated 1" in title for _, _, title in found)
-    assert found[0][1][0] == 100
-    assert found[1][1][2] == 500
+    words = words_in(written(page))
+    assert all("x_estimated 1" in title for _, _, title in words)
+    assert words[0][1][0] == 100
+    assert words[1][1][2] == 500
     back = read(written(page))
     assert back.of_kind("word") == []
     assert back.lines()[0].text == "Dear Sir"
@@ -146,11 +149,15 @@ def test_kinds_orders_and_baselines_come_back() -> None:
     page.order = PageOrder(items=[PageOrder("s"), PageOrder("r")])
     back = read(written(page))
     assert [segment.id for segment in back.segments] == ["s", "r"]
-    assert [one.kind_raw for one in back.in_order()] == ["TextRegion", "TextRegion:heading", "heading"]
+    assert [segment.kind_raw for segment in back.in_order()] == [
+        "TextRegion",
+        "TextRegion:heading",
+        "heading",
+    ]
     assert back.lines()[0].baseline == line.baseline
 
 
 def test_what_hocr_has_no_place_for_is_named() -> None:
     line = line_of("a  b", script="Latf", direction="ttb")
-    found = losses(page_of(line))
-    assert {"scripts", "directions", "blanks in texts"} <= set(found)
+    found_losses = losses(page_of(line))
+    assert {"scripts", "directions", "blanks in texts"} <= set(found_losses)

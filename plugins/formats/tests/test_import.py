@@ -40,12 +40,12 @@ def test_a_page_file_becomes_a_pass(engine: Engine, library: Library, page_docum
     assert result["counts"] == {"region": 1, "line": 1, "word": 0, "readings": 1}
     assert result["name"] == "PAGE XML: letter.xml"
     assert (result["pages_in_file"], result["pages_left_out"], result["unknown_classes"]) == (1, [], [])
-    (found,) = rows(
+    (row,) = rows(
         library,
         "SELECT provenance_kind, import_file, import_format, has_original FROM segment_pass WHERE id = ?",
         result["pass_id"],
     )
-    assert found == ("external_import", "letter.xml", "pagexml", 1)
+    assert row == ("external_import", "letter.xml", "pagexml", 1)
     segments = rows(
         library,
         "SELECT kind, kind_raw, bbox_x, bbox_y, bbox_w, bbox_h, provenance_kind FROM segment WHERE pass_id = ? ORDER BY id",
@@ -62,9 +62,9 @@ def test_a_page_file_becomes_a_pass(engine: Engine, library: Library, page_docum
 def test_the_original_is_stored_byte_for_byte(engine: Engine, library: Library, page_document: str) -> None:
     data = PAGE.replace("\n", "\r\n").encode()
     result = run(engine, library, page_document, data)
-    found = original_of(library, result["pass_id"])
-    assert found.path.read_bytes() == data
-    assert (found.filename, found.format) == ("letter.xml", "pagexml")
+    original = original_of(library, result["pass_id"])
+    assert original.path.read_bytes() == data
+    assert (original.filename, original.format) == ("letter.xml", "pagexml")
 
 
 def test_a_pass_without_an_import_has_no_original(
@@ -99,8 +99,8 @@ def test_an_import_never_becomes_the_working_pass(
 
     run(engine, library, page_document)
     with library.db.read() as conn:
-        (found,) = list_passes(conn, page_document)
-    assert (found["working"], found["working_basis"]) == (False, "imported-only")
+        (page_pass,) = list_passes(conn, page_document)
+    assert (page_pass["working"], page_pass["working_basis"]) == (False, "imported-only")
 
 
 def test_undo_removes_everything_imported(engine: Engine, library: Library, page_document: str) -> None:
@@ -219,8 +219,8 @@ def test_a_viewer_may_not_import(engine: Engine, library: Library, page_document
 
 def test_the_audit_row_holds_no_text(engine: Engine, library: Library, page_document: str) -> None:
     result = run(engine, library, page_document)
-    (found,) = rows(library, "SELECT * FROM audit WHERE id = ?", result["audit_id"])
-    assert "Dear Sir" not in repr(found)
+    (row,) = rows(library, "SELECT * FROM audit WHERE id = ?", result["audit_id"])
+    assert "Dear Sir" not in repr(row)
 
 
 class Booklet(Format):

@@ -202,8 +202,8 @@ def test_an_embedded_alto_is_a_pass_with_its_layout_and_a_broken_one_a_loss(
         1,
         ["an earlier transcription", "formatting of a note"],
     )
-    found = rows(library, "SELECT bbox_x, bbox_w FROM segment WHERE kind = 'line'")
-    assert found == [(pytest.approx(0.1), pytest.approx(0.8))]
+    found_rows = rows(library, "SELECT bbox_x, bbox_w FROM segment WHERE kind = 'line'")
+    assert found_rows == [(pytest.approx(0.1), pytest.approx(0.8))]
     broken = export_in(tmp_path / "other", transcription=[{"text": "Dear", "alto": "<alto"}], selection=[])
     lost = take(engine, library, broken)
     assert lost["passes"] == 0
@@ -256,7 +256,7 @@ def test_what_zotero_exported_as_rdf_comes_in_as_a_job_and_is_updated_by_its_key
         3,
         1,
     )
-    assert [one["file"] for one in answer["refused"]] == ["../../secret.png"]
+    assert [entry["file"] for entry in answer["refused"]] == ["../../secret.png"]
     ((attributes, folder),) = rows(
         library,
         "SELECT g.attributes, f.name FROM document g JOIN document f ON f.id = g.parent_id WHERE g.id = ?",
@@ -335,7 +335,9 @@ def test_items_whose_files_are_not_there_are_not_doubled_the_second_time(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     sums = (hashlib.md5(sample_picture()).hexdigest(), "b" * 32, "c" * 32)
-    photos = [{"checksum": one, "path": f"C:\\box\\{one[0]}.png", "protocol": "file"} for one in sums]
+    photos = [
+        {"checksum": checksum, "path": f"C:\\box\\{checksum[0]}.png", "protocol": "file"} for checksum in sums
+    ]
     typed = {"@id": "http://purl.org/dc/elements/1.1/date", "@type": "https://tropy.org/v1/tropy#date"}
     items = [{"title": "Untitled", "photo": [{**photos[0], "date": 1671633752000}, photos[1]]}]
     items += [{"title": "Untitled", "photo": [photos[2]]}, {"title": "Untitled"}, {"title": "Untitled"}]
@@ -356,15 +358,15 @@ def test_items_whose_files_are_not_there_are_not_doubled_the_second_time(
 def test_two_libraries_of_zotero_that_number_alike_stay_apart(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    one, other = tmp_path / "one.rdf", tmp_path / "other.rdf"
-    one.write_text(ZOTERO)
-    other.write_text(
+    path, other_path = tmp_path / "one.rdf", tmp_path / "other.rdf"
+    path.write_text(ZOTERO)
+    other_path.write_text(
         f'{ZOTERO.partition("<bib:Letter")[0]}<bib:Book rdf:about="#item_7"><z:itemType>letter</z:itemType>'
         "<dc:title>Quite another letter</dc:title></bib:Book></rdf:RDF>"
     )
-    first, second = take(engine, library, one), take(engine, library, other)
+    first, second = take(engine, library, path), take(engine, library, other_path)
     assert (second["new"], first["document_ids"] == second["document_ids"]) == (1, False)
-    for file, ids in ((one, first["document_ids"]), (other, second["document_ids"])):
+    for file, ids in ((path, first["document_ids"]), (other_path, second["document_ids"])):
         assert take(engine, library, file)["document_ids"] == ids
 
 

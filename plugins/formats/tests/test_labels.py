@@ -65,9 +65,9 @@ def test_classes_without_a_name_are_reported() -> None:
 @pytest.mark.parametrize("columns", [5, 6, 7, 8, 9, 10, 11, 12, 201])
 def test_columns_tell_boxes_polygons_and_confidences_apart(columns: int) -> None:
     values = [f"{0.2 + 0.6 * (number % 7) / 7:.4f}" for number in range(columns - 1)]
-    one = labels(" ".join(["0", *values])).segments[0]
-    assert (one.confidence is not None) == (columns % 2 == 0)
-    assert len(one.points) == (4 if columns < 7 else (columns - 1) // 2)
+    segment = labels(" ".join(["0", *values])).segments[0]
+    assert (segment.confidence is not None) == (columns % 2 == 0)
+    assert len(segment.points) == (4 if columns < 7 else (columns - 1) // 2)
 
 
 @pytest.mark.parametrize(
@@ -321,10 +321,10 @@ def test_the_control_point_driver_passes_the_suite() -> None:
 def test_control_points_are_preserved_for_georeferencing() -> None:
     page = points(POINTS)
     assert page.segments == []
-    kept = page.extras["qgis-points"]
-    assert kept["epsg"] == 4326
-    assert kept["crs"].startswith("GEOGCRS")
-    assert kept["points"] == [
+    qgis_points = page.extras["qgis-points"]
+    assert qgis_points["epsg"] == 4326
+    assert qgis_points["crs"].startswith("GEOGCRS")
+    assert qgis_points["points"] == [
         {"map_x": 10.5, "map_y": 52.25, "x": 100.5, "y": 200.25, "enabled": True},
         {"map_x": 11, "map_y": 53, "x": 900, "y": 1300, "enabled": False},
     ]  # fmt: skip
@@ -383,9 +383,9 @@ def test_a_file_of_only_line_breaks_is_refused_before_it_is_split(driver: Format
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
 def test_labels_and_boxes_are_read_in_any_encoding_of_unicode(encoding: str) -> None:
     for driver, data in ((Yolo(), LABELS), (TesseractBox(), WORDS), (QgisPoints(), POINTS)):
-        other = data.decode().encode(encoding)
-        assert driver.sniff(other) >= 0.9
-        assert driver.read(other, ReadContext("a", (1000, 2000), CLASSES))[0].kept == (
+        other_data = data.decode().encode(encoding)
+        assert driver.sniff(other_data) >= 0.9
+        assert driver.read(other_data, ReadContext("a", (1000, 2000), CLASSES))[0].kept == (
             driver.read(data, ReadContext("a", (1000, 2000), CLASSES))[0].kept
         )
 

@@ -113,7 +113,7 @@ def outwards(element: etree._Element | None) -> list[etree._Element]:
 
 
 def by_id(root: etree._Element, attribute: str) -> dict[str, etree._Element]:
-    return {one.get(attribute): one for one in root.iter() if one.get(attribute)}
+    return {element.get(attribute): element for element in root.iter() if element.get(attribute)}
 
 
 def tag_of(element: etree._Element) -> str:
@@ -190,10 +190,10 @@ def check_resolved(imported: ImportedPage, client: TestClient) -> None:
         )
         answer = client.get("/api/source-settings/resolve", params=selection)
         assert answer.status_code == 200, answer.text
-        found = {setting["key"]: setting for setting in answer.json()["settings"]}
+        settings_by_key = {setting["key"]: setting for setting in answer.json()["settings"]}
         for key in KEYS:
             stated = world.find_stated(key, part)
-            one = found[key]
+            one = settings_by_key[key]
             if stated is not None:
                 value, rung, holder = stated
                 known = value not in UNKNOWN
@@ -225,8 +225,8 @@ def check_annotated(imported: ImportedPage, client: TestClient) -> None:
     items = client.get(f"/api/iiif/iiif/lines/{imported.page}").json()["items"]
     lines = [part for part in world.sequence() if part.kind == "line"]
     assert [imported.ids[item["id"].rpartition("#")[2]] for item in items] == [part.id for part in lines]
-    for part, one in zip(lines, items, strict=True):
-        assert one["body"].get("language") == world.find_known("language", part), part.id
+    for part, item in zip(lines, items, strict=True):
+        assert item["body"].get("language") == world.find_known("language", part), part.id
 
 
 def check_exported(imported: ImportedPage) -> None:

@@ -50,8 +50,8 @@ LISTS = {"classes.txt"}
 
 
 def shared_data() -> Path | None:
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(answer) if answer else Path(__file__).resolve().parents[4] / "shared" / "data"
     return folder if folder.is_dir() else None
 
 
@@ -110,11 +110,11 @@ def test_hocr_is_read_completely(path: Path) -> None:
         sound(page, path.name)
     assert len(pages) == len(re.findall(r"class=['\"]ocr_page['\"]", text))
     words = [word for page in pages for word in page.of_kind("word")]
-    stated = spans(text, "ocrx_word")
-    assert Counter(word.text for word in words) == Counter(bare(inside) for _, inside in stated)
+    stated_spans = spans(text, "ocrx_word")
+    assert Counter(word.text for word in words) == Counter(bare(inside) for _, inside in stated_spans)
     lines = [line for page in pages for line in page.of_kind("line")]
     assert len(lines) == len(re.findall(r"class=['\"]ocr_line['\"]", text))
-    if not stated:
+    if not stated_spans:
         assert Counter(line.text for line in lines) == Counter(
             bare(inside) for _, inside in spans(text, "ocr_line")
         )
@@ -122,17 +122,19 @@ def test_hocr_is_read_completely(path: Path) -> None:
         if line.children:
             assert line.text == " ".join(word.text for word in line.children if word.text)
     regions = sum(len(re.findall(rf"class=['\"]{name}['\"]", text)) for name in ("ocr_carea", "ocr_par"))
-    found = [one for page in pages for one in page.of_kind("region") if one.kind_raw != "ocr_page"]
-    assert len(found) == regions
+    found_pages = [
+        segment for page in pages for segment in page.of_kind("region") if segment.kind_raw != "ocr_page"
+    ]
+    assert len(found_pages) == regions
     boxes = Counter(
         tuple(map(int, numbers))
-        for attributes, _ in stated
+        for attributes, _ in stated_spans
         for numbers in re.findall(r"bbox (\d+) (\d+) (\d+) (\d+)", attributes)
     )
     assert Counter((*word.points[0], *word.points[2]) for word in words) == boxes
     sure = [
         float(number)
-        for attributes, inside in stated
+        for attributes, inside in stated_spans
         if bare(inside)
         for number in re.findall(r"x_wconf (\d+)", attributes)
     ]

@@ -45,8 +45,8 @@ def test_hocr_becomes_a_pass_and_what_is_only_read_is_not_written(
     for name in ("abbyy", "yolo", "tesseract-box", "qgis-points"):
         with pytest.raises(Conflict, match="can be read here, but not written"):
             export_page(engine, library, page_document, name)
-    written = export_page(engine, library, page_document, "pagexml")
-    assert "<Unicode>Dear</Unicode>" in written["content"]
+    exported = export_page(engine, library, page_document, "pagexml")
+    assert "<Unicode>Dear</Unicode>" in exported["content"]
 
 
 def test_a_line_of_text_without_a_picture_covers_the_whole_page(
@@ -67,8 +67,8 @@ def test_labels_without_the_size_of_the_page_are_refused(
 
 
 def test_every_real_hocr_file_is_imported_or_refused_in_words(engine: Engine, library: Library) -> None:
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(answer) if answer else Path(__file__).resolve().parents[4] / "shared" / "data"
     files = [path for one in ("hocr", "odd/hocr") for path in (folder / one).glob("*") if "h" in path.suffix]
     if not files:
         pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")

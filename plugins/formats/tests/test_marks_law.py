@@ -174,8 +174,8 @@ class History:
         if joined != "\n".join(" ".join(word for _, word in row) for row in rows):
             rows = self.model.segments[pair[1]] + self.model.segments[pair[0]]
         self.model.segments = {
-            (keep if one == pair[0] else one): (rows if one == pair[0] else kept)
-            for one, kept in self.model.segments.items()
+            (keep if one == pair[0] else one): (rows if one == pair[0] else segment)
+            for one, segment in self.model.segments.items()
             if one != pair[1]
         }
         assert self.model.text(keep) == joined
@@ -314,15 +314,15 @@ def marks_of_page(content: str) -> list[tuple[str, str]]:
 def marks_of_tei(content: str) -> list[tuple[str, str]]:
     kinds = {name: kind for kind, name in KINDS.items()}
     return [
-        (kinds[name], " ".join("".join(one.itertext()).split()))
-        for one in etree.fromstring(content.encode()).iter()
-        if isinstance(one.tag, str) and (name := etree.QName(one).localname) in kinds
+        (kinds[name], " ".join("".join(element.itertext()).split()))
+        for element in etree.fromstring(content.encode()).iter()
+        if isinstance(element.tag, str) and (name := etree.QName(element).localname) in kinds
     ]
 
 
 def marks_of_alto(content: str) -> list[tuple[str, str]]:
     root = etree.fromstring(content.encode())
-    kinds = {one.get("ID"): str(one.get("TYPE")) for one in root.iter("{*}NamedEntityTag")}
+    kinds = {element.get("ID"): str(element.get("TYPE")) for element in root.iter("{*}NamedEntityTag")}
     found: list[tuple[str, str]] = []
     for line in root.iter("{*}TextLine"):
         last: dict[str, int] = {}
@@ -361,9 +361,9 @@ def live(engine: Engine, library: Library, seed: int, edits: int = 6) -> None:
     if seed % 3 == 0:
         # Typed again: exported as text, and imported as the pass that somebody corrected elsewhere.
         text = export_page(engine, library, history.page, "plain-text")["content"]
-        again = history.act("format.import", document_id=history.page, file=text, filename="a.txt")
-        if any("took over the shapes" in note for note in again["notes"]):
-            history.check(pass_id=again["pass_id"])
+        second_import = history.act("format.import", document_id=history.page, file=text, filename="a.txt")
+        if any("took over the shapes" in note for note in second_import["notes"]):
+            history.check(pass_id=second_import["pass_id"])
 
 
 @pytest.mark.parametrize("seeds", sample([range(8), range(8, 25)], 1))

@@ -86,8 +86,8 @@ class Desk:
         self.act("representation.create", segment_id=self.lines()[number], text=text)
 
     def export(self, driver: str, **more: Any) -> tuple[str, list[dict[str, Any]]]:
-        made = export_page(self.engine, self.library, self.page, driver, **more)
-        return made["content"], made["losses"]
+        exported = export_page(self.engine, self.library, self.page, driver, **more)
+        return exported["content"], exported["losses"]
 
     def name_losses(self, driver: str) -> str:
         """Return the losses as one text."""

@@ -101,7 +101,7 @@ def test_a_workspace_is_ingested_by_its_mets(
 def test_files_sent_without_folders_are_matched_by_name(engine: Engine, library: Library) -> None:
     files = without_structure()
     answer = send(engine, library, {name.rpartition("/")[2]: data for name, data in files.items()})
-    assert [one["paired_by"] for one in answer["passes"]] == ["mets", "mets"]
+    assert [page_pass["paired_by"] for page_pass in answer["passes"]] == ["mets", "mets"]
     assert answer["mets"][0]["pictured"] == 2
 
 
@@ -170,9 +170,9 @@ def test_what_mets_states_about_the_work_is_preserved(
         assert words in next(reason for place, reason in why.items() if place.endswith(f"volume.xml: {href}"))
     # What the METS file states beyond order, labels and pairs.
     ((box,),) = rows(library, "SELECT id FROM document WHERE name = 'box'")
-    (kept,) = client.get(f"/api/documents/{box}/mets").json()["items"]
-    assert (kept["title"], kept["described"]["identifier"]) == ("Die Briefe der Anna", "oai:example:1")
-    assert kept["parts"] == [
+    (item,) = client.get(f"/api/documents/{box}/mets").json()["items"]
+    assert (item["title"], item["described"]["identifier"]) == ("Die Briefe der Anna", "oai:example:1")
+    assert item["parts"] == [
         {
             "type": "volume",
             "label": "Briefe",
@@ -189,13 +189,13 @@ def test_what_mets_states_about_the_work_is_preserved(
             ],
         }
     ]
-    assert {one["what"]: one["count"] for one in kept["kept"]} == {
+    assert {one["what"]: one["count"] for one in item["kept"]} == {
         "administrative sections": 1,
         "descriptions of parts": 1,
         "fields of the description": 4,
         "parts of the logical structure": 2,
     }
-    original = client.get(f"/api/documents/{box}/mets/{kept['id']}/original")
+    original = client.get(f"/api/documents/{box}/mets/{item['id']}/original")
     assert original.content == volume(tuple(ODD))["volume.xml"]
     response = client.get(f"/api/documents/{box}").json()["source_metadata"]
     assert response == {
@@ -270,13 +270,13 @@ def test_mets_without_its_files_is_refused_by_name(
     engine: Engine, library: Library, client: Any, tmp_path: Path, name: str
 ) -> None:
     alone = volume()["volume.xml"]
-    sent = client.post("/api/documents/import-batch", files=[("files", (name, alone))])
+    sent_answer = client.post("/api/documents/import-batch", files=[("files", (name, alone))])
     (path,) = write_files(tmp_path / "alone", {name: alone})
-    named = client.post("/api/ingest/files", json={"paths": [str(path)]})
+    named_answer = client.post("/api/ingest/files", json={"paths": [str(path)]})
     in_zip = client.post(
         "/api/documents/import-batch", files=[("files", ("a.zip", zip_files({name: alone})))]
     )
-    for answer in (sent, named, in_zip):
+    for answer in (sent_answer, named_answer, in_zip):
         assert (answer.status_code, answer.json()["code"]) == (422, "nothing_came_in")
         assert "METS file of 3 pages, and none of their pictures was included" in answer.json()["detail"]
     _, found = import_and_wait(engine, library, folder=str(tmp_path / "alone"))
@@ -291,8 +291,8 @@ def test_mets_for_missing_pages_or_pages_without_a_common_folder_changes_nothing
         node = {"name": name, "doc_type": doc_type, "parent_id": parent}
         return str((engine.run(library, "document.create", node, LOCAL_OWNER).result or {})["id"])
 
-    box, other = make_document("Box 1", "folder"), make_document("Box 2", "folder")
-    inside, elsewhere = make_document("1.png", "page", box), make_document("2.png", "page", other)
+    box, other_document = make_document("Box 1", "folder"), make_document("Box 2", "folder")
+    inside, elsewhere = make_document("1.png", "page", box), make_document("2.png", "page", other_document)
     before = table_digests(library.db, engine.library_schema)
     for pages, code, words in (
         ([(1, inside), (3, elsewhere)], "no_such_page", "mets.xml has 2 pages, so there is no page 3."),
@@ -365,8 +365,8 @@ def test_oversized_mets_is_refused_and_the_other_files_are_ingested(
 def test_a_batch_already_ingested_is_refused(engine: Engine, library: Library, client: Any) -> None:
     files = [("files", (f"box/{name}", data)) for name, data in workspace().items()]
     assert client.post("/api/documents/import-batch", files=files).status_code == 200
-    again = client.post("/api/documents/import-batch", files=files)
-    assert (again.status_code, again.json()["code"]) == (409, "already_here")
+    second_answer = client.post("/api/documents/import-batch", files=files)
+    assert (second_answer.status_code, second_answer.json()["code"]) == (409, "already_here")
 
 
 def test_pairing_prefers_proportions_to_mets_and_mets_to_names(engine: Engine, library: Library) -> None:
@@ -383,7 +383,7 @@ def test_pairing_prefers_proportions_to_mets_and_mets_to_names(engine: Engine, l
     }
     assert found["machine 2"][0] == "FILE_0002.png"
     assert found["truth 1"][0] == "other.png"
-    (noted,) = [one for one in answer["passes"] if one["file"] == "OCR-D-OCR/FILE_0002.xml"]
+    (noted,) = [page_pass for page_pass in answer["passes"] if page_pass["file"] == "OCR-D-OCR/FILE_0002.xml"]
     assert any("paired with FILE_0002.png by a METS file" in note for note in noted["notes"])
 
 
@@ -409,11 +409,11 @@ def test_a_kill_at_any_instant_loses_and_duplicates_nothing(
     )
     ground: Any = KilledContext(engine, library, args, calls)
     try:
-        found = layouts.run_layouts(ground)
+        found_layouts = layouts.run_layouts(ground)
     except Killed:
         ground = KilledContext(engine, library, args, 10_000, checkpoint=ground.kept)
-        found = layouts.run_layouts(ground)
-    assert (found["passes"], len(found["mets"]), found["refused"]) == (6, 1, [])
+        found_layouts = layouts.run_layouts(ground)
+    assert (found_layouts["passes"], len(found_layouts["mets"]), found_layouts["refused"]) == (6, 1, [])
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
     assert rows(library, "SELECT count(*) FROM format_mets") == [(1,)]
 

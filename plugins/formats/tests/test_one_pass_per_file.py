@@ -39,15 +39,15 @@ def test_an_import_is_not_redone_while_another_pass_of_the_same_file_is_live(
     assert (refused.value.fields["because"], refused.value.fields["pass_id"]) == ("already_a_pass", second)
     assert live_passes(library) == [second]
     engine.run(library, "segment.pass_delete", {"pass_id": second}, LOCAL_OWNER)
-    (again,) = engine.undo(library, [undone], LOCAL_OWNER)["audit_ids"]
+    (second_audit_id,) = engine.undo(library, [undone], LOCAL_OWNER)["audit_ids"]
     assert live_passes(library) == [first]
     with pytest.raises(Conflict, match="imported again"):
         engine.run(library, "segment.pass_restore", {"pass_id": second}, LOCAL_OWNER)
     # Again with redo: undo the redo, restore the other pass, and the redo is refused.
-    (gone,) = engine.undo(library, [again], LOCAL_OWNER)["audit_ids"]
+    (audit_id,) = engine.undo(library, [second_audit_id], LOCAL_OWNER)["audit_ids"]
     engine.run(library, "segment.pass_restore", {"pass_id": second}, LOCAL_OWNER)
     with pytest.raises(Conflict, match="imported again"):
-        engine.undo(library, [gone], LOCAL_OWNER)
+        engine.undo(library, [audit_id], LOCAL_OWNER)
     assert live_passes(library) == [second]
 
 

@@ -56,8 +56,8 @@ class Pages:
 
     def direction(self) -> tuple[str, str]:
         with self.library.db.read() as conn:
-            found = resolve_settings(self.library, conn, document_id=self.page)["settings"]
-        return next((item["value"], item["basis"]) for item in found if item["key"] == "direction")
+            settings = resolve_settings(self.library, conn, document_id=self.page)["settings"]
+        return next((item["value"], item["basis"]) for item in settings if item["key"] == "direction")
 
     def export(self, name: str) -> str:
         return str(export_page(self.engine, self.library, self.page, name)["content"])
@@ -130,5 +130,5 @@ def test_exports_follow_the_columns_that_somebody_states(pages: Pages) -> None:
         assert pages.text().split("\n") == wanted
         for name, driver in (("pagexml", PageXml()), ("tei", Tei())):
             page = driver.read(pages.export(name).encode(), ReadContext("a.xml"))[0]
-            assert [one.texts[0].text for one in page.in_order() if one.kind == "line"] == wanted
+            assert [segment.texts[0].text for segment in page.in_order() if segment.kind == "line"] == wanted
         pages.run("reading_order.columns", document_id=pages.page, columns=2)

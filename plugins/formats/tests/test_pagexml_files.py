@@ -49,18 +49,18 @@ def current_names(root: etree._Element) -> etree._Element:
 def facts(page: PageModel) -> list[tuple[object, ...]]:
     return [
         (
-            one.id,
-            one.kind,
-            [(text.text, text.confidence) for text in one.texts],
-            one.baseline if len(one.baseline) > 1 else [],
-            one.position,
-            one.language,
-            one.script,
-            one.direction,
-            one.cell,
-            one.is_furniture,
+            segment.id,
+            segment.kind,
+            [(text.text, text.confidence) for text in segment.texts],
+            segment.baseline if len(segment.baseline) > 1 else [],
+            segment.position,
+            segment.language,
+            segment.script,
+            segment.direction,
+            segment.cell,
+            segment.is_furniture,
         )
-        for one in page.walk()
+        for segment in page.walk()
     ]
 
 
@@ -84,8 +84,8 @@ def test_the_file_is_read_whole_or_refused_in_words(page_file: Path) -> None:
         assert sum(len(part.texts) for part in parts) == stated
     equivs = every(root, "//*[local-name()='TextEquiv'][not(ancestor::*[local-name()='Glyph'])]")
     texts = Counter(root_text(equiv) for equiv in equivs)
-    assert Counter(text.text for one in page.walk() for text in one.texts) == texts
-    assert sum(1 for one in page.walk() if one.baseline) == count(
+    assert Counter(text.text for segment in page.walk() for text in segment.texts) == texts
+    assert sum(1 for segment in page.walk() if segment.baseline) == count(
         root, "//*[local-name()='Baseline'][normalize-space(@points) != '']"
     )
     references = {
@@ -103,7 +103,7 @@ def test_what_is_written_is_valid_and_reads_the_same(page_file: Path) -> None:
     assert DRIVER.validate(written.content) == []
     back = DRIVER.read(written.content.encode(), ReadContext("back"))[0]
     assert facts(back) == facts(page)
-    assert [one.id for one in back.in_order()] == [one.id for one in page.in_order()]
+    assert [segment.id for segment in back.in_order()] == [segment.id for segment in page.in_order()]
     assert (back.width, back.height, back.image or "unknown") == (
         page.width,
         page.height,

@@ -27,7 +27,7 @@ def line(text: str, tag: str = "TextLine") -> str:
 
 
 def texts(found: PageModel) -> list[str]:
-    return [one.text for one in found.walk() if one.kind == "line"]
+    return [segment.text for segment in found.walk() if segment.kind == "line"]
 
 
 def test_a_text_without_unicode_is_read_from_its_textequiv() -> None:
@@ -54,7 +54,7 @@ def test_a_region_in_the_namespace_of_another_version_is_read() -> None:
 def test_segments_in_unknown_elements_are_read_in_place() -> None:
     inside = f"<Paragraph>{COORDS}<!-- c --><g>{line('<TextEquiv><Unicode>deep</Unicode></TextEquiv>')}</g></Paragraph>"
     found = read(f"<Column>{region(inside)}</Column>{region('').replace('r', 'q', 0)}")
-    assert [one.id for one in found.walk()] == ["r", "l", "r-2"]
+    assert [segment.id for segment in found.walk()] == ["r", "l", "r-2"]
     assert texts(found) == ["deep"]
     assert sum("as if they were in its place" in note for note in found.notes) == 3
 
@@ -120,6 +120,6 @@ def test_repaired_names_are_written_as_in_page() -> None:
     from driver_case import CONTEXT
 
     found = read(f"<Column>{region(line('<TextEquiv>x</TextEquiv>', 'textline'))}</Column>")
-    written = write(found, CONTEXT).content
-    assert PageXml().validate(written) == []
-    assert texts(PageXml().read(written.encode(), ReadContext("b.xml"))[0]) == ["x"]
+    content = write(found, CONTEXT).content
+    assert PageXml().validate(content) == []
+    assert texts(PageXml().read(content.encode(), ReadContext("b.xml"))[0]) == ["x"]

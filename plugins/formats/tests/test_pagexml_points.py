@@ -13,9 +13,9 @@ from armarium_formats.points import parse_points
 
 @given(st.lists(st.tuples(st.integers(-(10**20), 10**20), st.integers(-(10**20), 10**20)), min_size=1))
 def test_whole_numbers_are_read_exactly(points: list[tuple[int, int]]) -> None:
-    found = parse_points(" ".join(f"{x},{y}" for x, y in points))
-    assert found == points
-    assert {type(number) for pair in found for number in pair} == {int}
+    found_points = parse_points(" ".join(f"{x},{y}" for x, y in points))
+    assert found_points == points
+    assert {type(number) for pair in found_points for number in pair} == {int}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_prefixes_and_missing_namespaces_do_not_matter() -> None:
     bare = '<PcGts><Page imageFilename="a" imageWidth="9" imageHeight="9"><TextRegion id="r"/></Page></PcGts>'
     for text in (prefixed, bare):
         page = DRIVER.read(text.encode(), ReadContext("a.xml"))[0]
-        assert [one.id for one in page.walk()] == ["r"]
+        assert [segment.id for segment in page.walk()] == ["r"]
     assert DRIVER.sniff(prefixed.encode()) == 1.0
     assert DRIVER.sniff(bare.encode()) == 0.8
 
@@ -212,9 +212,9 @@ def test_language_script_and_direction_are_normalised() -> None:
         region(line("l", "x", 'primaryLanguage="other" readingDirection="top-to-bottom"'),
                'primaryLanguage="German" primaryScript="Latf - Latin (Fraktur variant)" readingDirection="right-to-left"')
     )  # fmt: skip
-    found = page.segments[0]
-    assert (found.language, found.script, found.direction) == ("de", "Latf", "rtl")
-    assert (found.children[0].language, found.children[0].direction) == (None, "ttb")
+    segment = page.segments[0]
+    assert (segment.language, segment.script, segment.direction) == ("de", "Latf", "rtl")
+    assert (segment.children[0].language, segment.children[0].direction) == (None, "ttb")
 
 
 def test_cells_of_tables() -> None:
@@ -230,7 +230,7 @@ def test_cells_of_tables() -> None:
 
 def test_ids_that_repeat_or_lack_are_made_unique() -> None:
     page = read(region(line("l1") + line("l1") + '<TextLine><Coords points="1,1 2,2"/></TextLine>'))
-    ids = [one.id for one in page.of_kind("line")]
+    ids = [segment.id for segment in page.of_kind("line")]
     assert len(set(ids)) == 3
     assert ids[0] == "l1"
     assert any("occurs twice" in note for note in page.notes)

@@ -40,10 +40,10 @@ written, read, losses = CASE.write_file, CASE.read, CASE.losses
 def facts(page: PageModel) -> list[tuple[Any, ...]]:
     return [
         (
-            one.id, one.kind, one.kind_raw, one.points, one.baseline, [(t.text, t.confidence) for t in one.texts],
-            one.language, one.script, one.direction, one.cell, one.is_furniture,
+            segment.id, segment.kind, segment.kind_raw, segment.points, segment.baseline, [(text.text, text.confidence) for text in segment.texts],
+            segment.language, segment.script, segment.direction, segment.cell, segment.is_furniture,
         )
-        for one in page.walk()
+        for segment in page.walk()
     ]  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def test_generated_pages_are_valid_and_read_back_unchanged(seed: int, words: lis
     page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
     assert facts(back) == facts(page)
-    assert [one.id for one in back.in_order()] == [one.id for one in page.in_order()]
+    assert [segment.id for segment in back.in_order()] == [segment.id for segment in page.in_order()]
     assert written(back) == written(page)
 
 
@@ -129,7 +129,7 @@ def test_ids_invalid_in_xml_are_written_separately() -> None:
     page.order = PageOrder(items=[PageOrder("79735")])
     assert losses(page) == {"ids": 2}
     back = read(written(page))
-    assert [one.id for one in back.walk()] == ["79735", "1:a"]
+    assert [segment.id for segment in back.walk()] == ["79735", "1:a"]
     assert back.order is not None
     assert [node.segment_id for node in back.order.walk()] == [None, "79735"]
 
@@ -137,10 +137,10 @@ def test_ids_invalid_in_xml_are_written_separately() -> None:
 def test_lines_and_words_without_a_parent_get_one_with_a_loss() -> None:
     word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
     page = PageModel(100, 100, "a", [PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word])
-    found = losses(page)
-    assert found["lines without a region"] == 2
-    assert found["words without a line"] == 1
-    assert [one.text for one in read(written(page)).walk() if one.text] == ["x", "lone"]
+    found_losses = losses(page)
+    assert found_losses["lines without a region"] == 2
+    assert found_losses["words without a line"] == 1
+    assert [segment.text for segment in read(written(page)).walk() if segment.text] == ["x", "lone"]
 
 
 def test_segments_that_page_cannot_nest_are_written_beside_their_parent() -> None:
@@ -156,7 +156,7 @@ def test_segments_that_page_cannot_nest_are_written_beside_their_parent() -> Non
         "parts of a word": 1,
         "baseline of a word": 1,
     }
-    assert [one.id for one in read(written(page)).walk()] == ["r", "inner", "l", "w", "l2"]
+    assert [segment.id for segment in read(written(page)).walk()] == ["r", "inner", "l", "w", "l2"]
 
 
 def test_text_in_an_image_region_is_put_into_a_text_region() -> None:
@@ -183,7 +183,7 @@ def test_missing_outlines_are_made_from_what_is_there() -> None:
     assert re.findall(r'<Coords points="([^"]*)"', written(page)) == [
         "10,30 80,30 80,32 10,32", "10,28 80,28 80,33 10,33",
     ]  # fmt: skip
-    assert [one.points for one in read(written(page)).walk()] == [[], []]
+    assert [segment.points for segment in read(written(page)).walk()] == [[], []]
 
 
 def test_numbers_that_page_does_not_know_are_rounded_and_counted() -> None:
@@ -241,7 +241,7 @@ def test_page_furniture_is_read_back_for_every_kind(kind: str | None, furniture:
         9, 9, "a", [PageSegment("r", "region", kind, BOX, children=[line], is_furniture=furniture)]
     )
     back = read(written(page))
-    assert [one.is_furniture for one in back.walk()] == [furniture, furniture]
+    assert [segment.is_furniture for segment in back.walk()] == [furniture, furniture]
     assert losses(page) == {}
     assert written(back) == written(page)
     assert not any("furniture" in what for what in back.kept)

@@ -63,9 +63,9 @@ class Desk:
         from armarium_formats.schemas.verifying import VerifyFile
         from armarium_formats.verifying import verify_on_disk
 
-        asked = VerifyFile(path=str(path), **more)  # type: ignore[arg-type]
-        self.engine.paths.check(asked, LOCAL_OWNER)
-        return verify_on_disk(self.engine, self.library, asked)
+        verify_file = VerifyFile(path=str(path), **more)  # type: ignore[arg-type]
+        self.engine.paths.check(verify_file, LOCAL_OWNER)
+        return verify_on_disk(self.engine, self.library, verify_file)
 
 
 @pytest.fixture
@@ -113,8 +113,8 @@ def test_an_exported_file_is_verified_and_every_edit_of_it_is_named(
     file = tmp_path / "0001.xml"
     file.write_text(made["content"], "utf-8")
     desk.correct(0, "Something else by now")
-    (same,) = desk.verify(file)["items"]
-    assert (same["verdict"], same["step"]) == ("same", made["choices"]["as_of"]["step"])
+    (same_item,) = desk.verify(file)["items"]
+    assert (same_item["verdict"], same_item["step"]) == ("same", made["choices"]["as_of"]["step"])
 
     renamed = tmp_path / "another name.bin"
     renamed.write_text(made["content"], "utf-8")
@@ -140,8 +140,8 @@ def test_one_coordinate_is_named(desk: Desk, tmp_path: Path) -> None:
     number = content[at : content.index(",", at)]
     file = tmp_path / "0001.xml"
     file.write_text(f"{content[:at]}{int(number) + 1}{content[at + len(number) :]}", "utf-8")
-    found = desk.verify(file)["items"][0]
-    assert [(difference["line"], difference["what"]) for difference in found["differences"]] == [
+    item = desk.verify(file)["items"][0]
+    assert [(difference["line"], difference["what"]) for difference in item["differences"]] == [
         (1, "outline of a line")
     ]
 
@@ -163,8 +163,8 @@ def test_a_text_is_verified_by_the_page_and_step_named(desk: Desk, tmp_path: Pat
     desk.correct(2, "Dear Madam")
     assert desk.verify(file)["items"][0]["verdict"] == "unnamed"
     assert desk.verify(file, document_id=desk.page, as_of=step)["is_same"]
-    (found,) = desk.verify(file, document_id=desk.page)["items"]
-    assert [(difference["line"], difference["then"]) for difference in found["differences"]] == [
+    (item,) = desk.verify(file, document_id=desk.page)["items"]
+    assert [(difference["line"], difference["then"]) for difference in item["differences"]] == [
         (3, "Dear Madam")
     ]
 
@@ -179,9 +179,9 @@ def test_a_file_of_another_project_or_history_is_told_apart(desk: Desk, tmp_path
         (";created=2", ";created=1-", "differs"),
     ):
         file.write_text(made["content"].replace(what, by), "utf-8")
-        (found,) = desk.verify(file)["items"]
-        assert found["verdict"] == verdict, found
-        assert "fault of the engine" not in found["sentence"]
+        (item,) = desk.verify(file)["items"]
+        assert item["verdict"] == verdict, item
+        assert "fault of the engine" not in item["sentence"]
 
 
 def test_what_the_caller_names_is_compared_although_the_file_names_another_page_or_step(
@@ -195,8 +195,8 @@ def test_what_the_caller_names_is_compared_although_the_file_names_another_page_
     assert [
         difference["then"] for difference in desk.verify(file, as_of=desk.step())["items"][0]["differences"]
     ] == ["Later"]
-    (other,) = desk.verify(file, document_id="another")["items"]
-    assert (other["verdict"], "not of another" in other["sentence"]) == ("differs", True)
+    (other_item,) = desk.verify(file, document_id="another")["items"]
+    assert (other_item["verdict"], "not of another" in other_item["sentence"]) == ("differs", True)
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def test_a_page_without_text_is_an_empty_file() -> None:
 
 def test_losses_are_counted() -> None:
     page = PageModel(9, 9, segments=[region("a", line("x"))])
-    found = {loss.what: loss.count for loss in PlainText().write(page, WriteContext()).losses}
-    assert found == {"shapes": 1}
+    counts_by_what = {loss.what: loss.count for loss in PlainText().write(page, WriteContext()).losses}
+    assert counts_by_what == {"shapes": 1}
 
 
 def read(text: str) -> list[PageModel]:

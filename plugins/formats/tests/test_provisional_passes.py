@@ -91,8 +91,8 @@ def test_its_export_is_what_it_will_be_once_it_is_converted(
     assert without_ids(before.json()["content"]) == without_ids(after["content"])
     assert before.json()["losses"] == after["losses"]
     assert not any("provisional" in note for note in after["choices"]["notes"])
-    gone = client.get(f"/api/documents/{page}/export/{name}", params={"pass_id": pass_id})
-    assert gone.status_code == 404
+    answer = client.get(f"/api/documents/{page}/export/{name}", params={"pass_id": pass_id})
+    assert answer.status_code == 404
 
 
 def test_it_is_compared_by_its_id(
@@ -105,9 +105,9 @@ def test_it_is_compared_by_its_id(
         body = {"reference": reference, "hypothesis": hypothesis}
         return client.post(f"/api/documents/{page}/readings/compare", json=body)
 
-    same = compare({"artifact_id": artifact}, {"pass_id": pass_id}).json()
-    assert [score["distance"] for score in same["scores"]] == [0]
-    assert same["hypothesis_label"] == "m0 (provisional)"
+    same_answer = compare({"artifact_id": artifact}, {"pass_id": pass_id}).json()
+    assert [score["distance"] for score in same_answer["scores"]] == [0]
+    assert same_answer["hypothesis_label"] == "m0 (provisional)"
     given = {"document_id": page, "file": TEXT.replace("recibí", "rexibi"), "filename": "a.txt"}
     result = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
     (score,) = compare({"pass_id": result["pass_id"]}, {"pass_id": pass_id}).json()["scores"]
@@ -143,8 +143,8 @@ def test_an_order_and_another_page_are_refused(
         ).result
         or {}
     )
-    asked = {"pass_id": pass_id, "order_id": order["id"]}
-    refused = client.get(f"/api/documents/{page}/export/pagexml", params=asked)
+    query = {"pass_id": pass_id, "order_id": order["id"]}
+    refused = client.get(f"/api/documents/{page}/export/pagexml", params=query)
     assert (refused.status_code, refused.json()["code"]) == (422, "order_other_pass")
     elsewhere = client.get(f"/api/documents/{other['id']}/export/pagexml", params={"pass_id": pass_id})
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (404, "other_document")

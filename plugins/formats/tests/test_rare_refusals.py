@@ -61,9 +61,9 @@ def test_a_layout_file_that_occurs_twice_in_a_folder_is_imported_once(
     )
     # A batch of one: the second file is examined when the first is already written.
     monkeypatch.setattr(layouts, "Pace", lambda: Pace(1))
-    found = layouts.run_layouts(KilledContext(engine, library, args, 10_000))  # type: ignore[arg-type]
-    assert found["passes"] == 1
-    assert "already the pass" in found["refused"][0]["why"]
+    found_layouts = layouts.run_layouts(KilledContext(engine, library, args, 10_000))  # type: ignore[arg-type]
+    assert found_layouts["passes"] == 1
+    assert "already the pass" in found_layouts["refused"][0]["why"]
 
 
 @pytest.mark.parametrize(

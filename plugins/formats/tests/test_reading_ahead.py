@@ -114,15 +114,15 @@ def test_a_file_that_was_swapped_since_it_was_listed_is_left_to_the_import(
     )
     ReadingAhead.read(asked)
     assert pickle.loads(asked.answer_binary)[0].data == place.read_bytes()
-    kept = tmp_path / "kept.xml"
-    place.rename(kept)
+    path = tmp_path / "kept.xml"
+    place.rename(path)
     if swapped == "link":
-        place.symlink_to(kept)
+        place.symlink_to(path)
     elif swapped == "another name":
-        place.hardlink_to(kept)
+        place.hardlink_to(path)
     else:
         place.parent.rename(tmp_path / "other")
-        kept.rename(tmp_path / "other" / place.name)
+        path.rename(tmp_path / "other" / place.name)
         place.parent.symlink_to(tmp_path / "other")
     ReadingAhead.read(asked)
     assert pickle.loads(asked.answer_binary) == [None]
@@ -196,8 +196,8 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
     job: Any = KilledImport(engine, library, args, calls)
     with suppress(Killed):
         layouts.run_layouts(job)
-    found = layouts.run_layouts(KilledImport(engine, library, args, 10_000, checkpoint=job.kept))  # type: ignore[arg-type]
-    assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
+    found_layouts = layouts.run_layouts(KilledImport(engine, library, args, 10_000, checkpoint=job.kept))  # type: ignore[arg-type]
+    assert (found_layouts["passes"], found_layouts["refused_count"]) == (GOOD + 1, 2)
     assert any(ready_files)
     assert rows(library, "SELECT count(*), count(DISTINCT import_checksum) FROM segment_pass") == [
         (GOOD + 1, GOOD + 1)

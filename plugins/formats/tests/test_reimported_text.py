@@ -34,9 +34,9 @@ def page_xml(*regions: tuple[str, ...]) -> str:
     body, number = "", 0
     for name, lines in enumerate(regions):
         inner, top = "", 100 * number
-        for said in lines:
+        for line in lines:
             y = 100 * number
-            text = f"<TextEquiv><Unicode>{said}</Unicode></TextEquiv>" if said else ""
+            text = f"<TextEquiv><Unicode>{line}</Unicode></TextEquiv>" if line else ""
             inner += (
                 f'<TextLine id="l{number}"><Coords points="50,{y} 900,{y + 5} 900,{y + 80} 50,{y + 80}"/>'
                 f'<Baseline points="50,{y + 70} 900,{y + 72}"/>{text}</TextLine>'
@@ -89,26 +89,26 @@ def lines_with_rows(library: Library, pass_id: str) -> list[tuple[str, int | Non
 @pytest.fixture
 def drawn(engine: Engine, library: Library, page_document: str) -> str:
     """The pass of a page with five drawn lines in two regions."""
-    made = import_text(engine, library, page_document, page_xml(LINES[:2], LINES[2:]), "a.xml", name="drawn")
-    return str(made["pass_id"])
+    text = import_text(engine, library, page_document, page_xml(LINES[:2], LINES[2:]), "a.xml", name="drawn")
+    return str(text["pass_id"])
 
 
 def test_a_corrected_text_keeps_every_shape(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
     text = export_page(engine, library, page_document, "plain-text")["content"]
-    made = import_text(
+    new_text = import_text(
         engine, library, page_document, text.replace("Miller", "Muller").replace("memory", "mynde"), "a.txt"
     )
-    assert lines_with_rows(library, made["pass_id"]) == [
-        (said.replace("Miller", "Muller").replace("memory", "mynde"), number)
-        for number, said in enumerate(LINES)
+    assert lines_with_rows(library, new_text["pass_id"]) == [
+        (line.replace("Miller", "Muller").replace("memory", "mynde"), number)
+        for number, line in enumerate(LINES)
     ]
-    assert "5 of 5 lines took over the shapes of the matching lines of the pass 'drawn'." in made["notes"]
+    assert "5 of 5 lines took over the shapes of the matching lines of the pass 'drawn'." in new_text["notes"]
     # The shapes are exported at the same pixels, those of the regions too.
     before, after = (
         export_page(engine, library, page_document, "pagexml", pass_id=one)["content"]
-        for one in (drawn, made["pass_id"])
+        for one in (drawn, new_text["pass_id"])
     )
     for kind in ("Coords", "Baseline"):
         assert [part.split('"')[1] for part in after.split(f"<{kind} ")[1:]] == [
@@ -120,25 +120,25 @@ def test_a_line_added_has_no_shape_and_is_named(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
     rows = [LINES[0], "a line that nobody drew", *LINES[1:3], LINES[4]]
-    made = import_text(engine, library, page_document, "\n".join(rows), "a.txt")
-    assert lines_with_rows(library, made["pass_id"]) == [
+    text = import_text(engine, library, page_document, "\n".join(rows), "a.txt")
+    assert lines_with_rows(library, text["pass_id"]) == [
         (LINES[0], 0), ("a line that nobody drew", None), (LINES[1], 1), (LINES[2], 2), (LINES[4], 4),
     ]  # fmt: skip
-    (note,) = [note for note in made["notes"] if "took over the shapes" in note]
+    (note,) = [note for note in text["notes"] if "took over the shapes" in note]
     assert note == (
         "4 of 5 lines took over the shapes of the matching lines of the pass 'drawn'; no single line there matches line 2; "
         "1 drawn there has no match."
     )
-    written = export_page(engine, library, page_document, "pagexml", pass_id=made["pass_id"])
-    assert any("outline" in loss["what"] or "shape" in loss["what"] for loss in written["losses"])
+    exported = export_page(engine, library, page_document, "pagexml", pass_id=text["pass_id"])
+    assert any("outline" in loss["what"] or "shape" in loss["what"] for loss in exported["losses"])
 
 
 def test_lines_that_nobody_read_are_matched_by_their_number(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     import_text(engine, library, page_document, page_xml(("", "", "")), "a.xml")
-    made = import_text(engine, library, page_document, "one\ntwo\nthree\n", "a.txt")
-    assert lines_with_rows(library, made["pass_id"]) == [("one", 0), ("two", 1), ("three", 2)]
+    text = import_text(engine, library, page_document, "one\ntwo\nthree\n", "a.txt")
+    assert lines_with_rows(library, text["pass_id"]) == [("one", 0), ("two", 1), ("three", 2)]
     fewer = import_text(engine, library, page_document, "one\nthree\n", "b.txt")
     assert lines_with_rows(library, fewer["pass_id"]) == [
         ("one", 0),
@@ -150,8 +150,8 @@ def test_an_ambiguous_line_gets_no_shape(engine: Engine, library: Library, page_
     import_text(
         engine, library, page_document, page_xml(("item one shilling", "item one shilling", "summa")), "a.xml"
     )
-    made = import_text(engine, library, page_document, "item one shilling\nsumma\n", "a.txt")
-    assert lines_with_rows(library, made["pass_id"]) == [("item one shilling", None), ("summa", 2)]
+    text = import_text(engine, library, page_document, "item one shilling\nsumma\n", "a.txt")
+    assert lines_with_rows(library, text["pass_id"]) == [("item one shilling", None), ("summa", 2)]
 
 
 def test_shapes_of_a_pass_on_another_picture_are_not_used(
@@ -198,7 +198,7 @@ def test_whatever_is_changed_no_line_takes_the_shape_of_another(seed: int) -> No
         if chance.random() < 0.5:
             parts[chance.randrange(7)] = "corrected"
         lines.append(" ".join(parts))
-    found = dict(match_lines(lines, drawn))
-    assert {mine: other for mine, other in found.items() if mine in truth} == truth
-    pairs = sorted(found.items())
+    found_lines = dict(match_lines(lines, drawn))
+    assert {mine: found_line for mine, found_line in found_lines.items() if mine in truth} == truth
+    pairs = sorted(found_lines.items())
     assert all(one[0] < two[0] and one[1] < two[1] for one, two in combinations(pairs, 2))

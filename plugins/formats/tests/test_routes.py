@@ -41,17 +41,17 @@ def test_the_formats_are_listed(client: TestClient) -> None:
 def test_import_export_and_original(client: TestClient, page_document: str) -> None:
     answer = send(client, page_document, name="First reading")
     assert answer.status_code == 200, answer.text
-    made = answer.json()
-    assert answer.headers["X-Service-Audit-Id"] == made["audit_id"]
-    assert (made["name"], made["counts"]["line"]) == ("First reading", 1)
+    new_answer = answer.json()
+    assert answer.headers["X-Service-Audit-Id"] == new_answer["audit_id"]
+    assert (new_answer["name"], new_answer["counts"]["line"]) == ("First reading", 1)
 
-    original = client.get(f"/api/segments/passes/{made['pass_id']}/original")
+    original = client.get(f"/api/segments/passes/{new_answer['pass_id']}/original")
     assert original.content == PAGE
     assert 'filename="letter.xml"' in original.headers["content-disposition"]
     etag = original.headers["etag"]
     assert (
         client.get(
-            f"/api/segments/passes/{made['pass_id']}/original", headers={"If-None-Match": etag}
+            f"/api/segments/passes/{new_answer['pass_id']}/original", headers={"If-None-Match": etag}
         ).status_code
         == 304
     )
@@ -60,7 +60,7 @@ def test_import_export_and_original(client: TestClient, page_document: str) -> N
     assert exported["filename"] == "0001.xml"
     assert "Dear Sir" in exported["content"]
     assert exported["losses"] == []
-    assert exported["choices"]["pass_id"] == made["pass_id"]
+    assert exported["choices"]["pass_id"] == new_answer["pass_id"]
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_a_file_longer_than_any_page_is_413(client: TestClient, page_document: s
 
 
 def test_the_same_file_again_is_409_with_the_pass(client: TestClient, page_document: str) -> None:
-    made = send(client, page_document).json()
+    answer = send(client, page_document).json()
     again = send(client, page_document)
     assert again.status_code == 409
-    assert (again.json()["code"], again.json()["pass_id"]) == ("already_a_pass", made["pass_id"])
+    assert (again.json()["code"], again.json()["pass_id"]) == ("already_a_pass", answer["pass_id"])
 
 
 def test_missing_passes_originals_and_formats_are_refused(client: TestClient, page_document: str) -> None:

@@ -78,7 +78,7 @@ def export_and_read(
     export = export_page(engine, library, document, name)
     driver = Tei() if name == "tei" else PageXml()
     (back,) = driver.read(export["content"].encode(), ReadContext("b.xml"))
-    (found,) = [one for one in back.walk() if one.id == "l"]
+    (found,) = [segment for segment in back.walk() if segment.id == "l"]
     return found, [loss["what"] for loss in export["losses"]]
 
 
@@ -87,9 +87,9 @@ def test_an_outline_partly_beyond_the_page_is_clipped_and_exported_with_its_orig
     engine: Engine, library: Library, page_document: str, name: str
 ) -> None:
     points, parts = SHAPES[name]
-    made = import_page(engine, library, page_document, page(line(points)))
+    new_page = import_page(engine, library, page_document, page(line(points)))
     far = max(max(-x, -y, x - SIZE[0], y - SIZE[1]) for x, y in points)
-    (note,) = [note for note in made["notes"] if "beyond" in note]
+    (note,) = [note for note in new_page["notes"] if "beyond" in note]
     assert note.startswith(f"1 shape reaches beyond the page, by {far} pixels")
     there = read_held(library)
     x, y, w, h = there["rect"]
@@ -136,8 +136,8 @@ def test_a_baseline_partly_beyond_the_page_is_clipped_or_preserved_separately(
     engine: Engine, library: Library, page_document: str, name: str
 ) -> None:
     points, parts = PATHS[name]
-    made = import_page(engine, library, page_document, page(line(INSIDE, points)))
-    assert any("1 shape reaches beyond the page" in note for note in made["notes"])
+    new_page = import_page(engine, library, page_document, page(line(INSIDE, points)))
+    assert any("1 shape reaches beyond the page" in note for note in new_page["notes"])
     there = read_held(library)
     if parts == 1:
         assert there["baseline"] == [pytest.approx([0.9, 150 / 1400]), pytest.approx([1, 151 / 1400])]
@@ -160,11 +160,11 @@ def test_a_baseline_partly_beyond_the_page_is_clipped_or_preserved_separately(
 def test_a_shape_entirely_beyond_the_page_refuses_the_file_or_is_imported_without_a_place(
     engine: Engine, library: Library, page_document: str, points: Any, baseline: Any
 ) -> None:
-    made = page(line(points, baseline))
+    new_page = page(line(points, baseline))
     with pytest.raises(Invalid, match=r"are entirely outside it: l\..*beyond=keep") as refusal:
-        import_page(engine, library, page_document, made)
+        import_page(engine, library, page_document, new_page)
     assert refusal.value.fields == {"segments": ["l"], "count": 1}
-    notes = import_page(engine, library, page_document, made, beyond="keep")["notes"]
+    notes = import_page(engine, library, page_document, new_page, beyond="keep")["notes"]
     (note,) = [note for note in notes if "only beyond the page" in note]
     assert note.endswith("the file's own points are kept: l.")
     there = read_held(library)
@@ -234,13 +234,13 @@ STRAY = (
 
 
 def test_the_option_is_accepted_by_the_routes(client: TestClient, page_document: str) -> None:
-    sent = client.post(
+    answer = client.post(
         f"/api/documents/{page_document}/import",
         files={"file": ("a.xml", STRAY, "application/xml")},
         data={"beyond": "keep"},
     )
-    assert sent.status_code == 200, sent.text
-    assert any("stray" in note for note in sent.json()["notes"])
+    assert answer.status_code == 200, answer.text
+    assert any("stray" in note for note in answer.json()["notes"])
 
     files = [("files", ("1.png", picture(), "image/png")), ("files", ("1.xml", STRAY, "application/xml"))]
     refused = client.post("/api/documents/import-batch", files=files)

@@ -83,13 +83,13 @@ ARABIC = 'primaryLanguage="Arabic" primaryScript="Arab - Arabic" readingDirectio
 
 def test_what_a_file_states_of_its_page_is_a_fact_of_the_pass(imports: PageImports) -> None:
     imports.import_file(page_xml(ARABIC), "letter.xml")
-    found = imports.facts()
-    assert [(one["value"], one["rung"], one["source"]) for one in list(found.values())[:3]] == [
+    facts = imports.facts()
+    assert [(fact["value"], fact["rung"], fact["source"]) for fact in list(facts.values())[:3]] == [
         ("ar", "document", "import"),
         ("Arab", "document", "import"),
         ("rtl", "document", "import"),
     ]
-    assert "letter.xml" in found["language"]["basis"]
+    assert "letter.xml" in facts["language"]["basis"]
     assert imports.text() == "2 1"
     assert imports.facts(segment_id=imports.line())["direction"]["value"] == "rtl"
 
@@ -106,11 +106,11 @@ def test_the_page_precedes_the_file_and_the_file_precedes_the_folder(
     assert (imports.facts()["language"]["value"], imports.text()) == ("fa", "1 2")
     imports.import_file(page_xml('primaryLanguage="Hebrew"'), "b.xml")
     assert imports.facts()["language"]["value"] == "fa"
-    written = export_page(imports.engine, imports.library, imports.page, "pagexml", pass_id=pass_id)[
+    content = export_page(imports.engine, imports.library, imports.page, "pagexml", pass_id=pass_id)[
         "content"
     ]
-    assert 'primaryLanguage="Persian"' in written
-    assert 'readingDirection="left-to-right"' in written
+    assert 'primaryLanguage="Persian"' in content
+    assert 'readingDirection="left-to-right"' in content
     for key in ("language", "direction"):
         imports.run("source_setting.clear", level="node", target_id=imports.page, key=key)
     assert imports.facts()["language"]["value"] == "he"
@@ -137,16 +137,16 @@ def test_the_line_order_of_a_page_or_region_is_heeded(imports: PageImports) -> N
     ):
         pass_id = imports.import_file(page_xml(page, region, columns))
         assert imports.text() == wanted, (page, region)
-        written = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
-        assert written.count("textLineOrder") == (page + region).count("textLineOrder")
+        content = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
+        assert content.count("textLineOrder") == (page + region).count("textLineOrder")
         imports.run("segment.pass_delete", pass_id=pass_id)
 
 
 def test_an_alternating_page_comes_back_from_page_xml(imports: PageImports) -> None:
     imports.import_file(page_xml())
     imports.run("document.update", document_id=imports.page, direction="alternating")
-    written = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
-    assert PageXml().read(written.encode(), ReadContext("a.xml"))[0].direction == "alternating"
+    content = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
+    assert PageXml().read(content.encode(), ReadContext("a.xml"))[0].direction == "alternating"
 
 
 def test_the_language_and_direction_of_an_ocr_page_are_facts(imports: PageImports) -> None:
@@ -156,8 +156,8 @@ def test_the_language_and_direction_of_an_ocr_page_are_facts(imports: PageImport
     )
     assert Hocr().read(html.encode(), ReadContext("a.html"))[0].language == "ar"
     imports.import_file(html, "a.html")
-    found = imports.facts()
-    assert (found["language"]["value"], found["direction"]["value"]) == ("ar", "rtl")
+    facts = imports.facts()
+    assert (facts["language"]["value"], facts["direction"]["value"]) == ("ar", "rtl")
 
 
 def test_the_language_of_an_alto_page_is_a_fact(imports: PageImports) -> None:
@@ -169,8 +169,8 @@ def test_the_language_of_an_alto_page_is_a_fact(imports: PageImports) -> None:
         "</PrintSpace></Page></Layout></alto>"
     )
     imports.import_file(alto)
-    found = imports.facts(segment_id=imports.line())["language"]
-    assert (found["value"], found["rung"], found["source"]) == ("grc", "document", "import")
+    language = imports.facts(segment_id=imports.line())["language"]
+    assert (language["value"], language["rung"], language["source"]) == ("grc", "document", "import")
 
 
 def test_the_language_of_a_division_of_a_tei_text_is_that_of_its_blocks() -> None:
@@ -196,7 +196,7 @@ def test_a_script_without_a_language_is_written_with_und_in_tei_and_read_back_al
     content = export_page(imports.engine, imports.library, imports.page, "tei")["content"]
     assert 'xml:lang="la-Hebr-x-script"' in content
     back = Tei().read(content.encode(), ReadContext("a.xml"))[0]
-    assert sorted({(one.language, one.script) for one in back.walk()}, key=str) == [
+    assert sorted({(segment.language, segment.script) for segment in back.walk()}, key=str) == [
         ("la", None),
         (None, "Hebr"),
         (None, None),
@@ -220,9 +220,9 @@ def test_a_manifest_has_the_language_and_direction_of_its_folder(
     imports.import_file(page_xml())
     answer = client.get(f"/api/iiif/manifest/{inner}")
     assert answer.status_code == 200, answer.text
-    made = answer.json()
-    assert made["viewingDirection"] == "right-to-left"
-    assert {"label": {"none": ["Language"]}, "value": {"none": ["he"]}} in made["metadata"]
+    new_answer = answer.json()
+    assert new_answer["viewingDirection"] == "right-to-left"
+    assert {"label": {"none": ["Language"]}, "value": {"none": ["he"]}} in new_answer["metadata"]
 
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
@@ -233,12 +233,14 @@ def test_texts_beside_a_transcription_are_a_loss(imports: PageImports, name: str
     imports.run("representation.create", segment_id=line, text="uno", kind="translation")
     imports.run("representation.create", segment_id=line, text="1.", kind="normalized_text")
     imports.run("representation.create", segment_id=line, text="I", language="la")
-    other = imports.run("document.create", name="The draft", doc_type="page")["id"]
-    imports.run("link.create", from_id=line, to_id=other, link_type="references", to_kind="document")
+    other_document_id = imports.run("document.create", name="The draft", doc_type="page")["id"]
+    imports.run(
+        "link.create", from_id=line, to_id=other_document_id, link_type="references", to_kind="document"
+    )
     where = {"anchor_kind": "bbox", "anchor": {"rect": [0.1, 0.2, 0.3, 0.05]}}
     imports.run("annotation.create", document_id=imports.page, kind="note", text="here", **where)
-    found = imports.losses(name)
-    beside = {key: count for key, count in found.items() if key not in silent}
+    losses = imports.losses(name)
+    beside = {key: count for key, count in losses.items() if key not in silent}
     assert beside == {
         "readings of the kind translation": 1,
         "readings of the kind normalized_text": 1,

@@ -109,14 +109,14 @@ def test_subtitles_beside_a_recording_are_its_timed_lines(
 ) -> None:
     answer = send(engine, library, {"t.wav": recording(), name: (SRT if name == "t.srt" else VTT).encode()})
     assert (len(answer["passes"]), answer["refused"], answer["unpaired"]) == (1, [], [])
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT r.content, json_extract(s.metadata, '$.start_seconds'), s.bbox_y, s.bbox_h, d.name FROM segment s"
         " JOIN content_representation r ON r.segment_id = s.id JOIN document d ON d.id = s.document_id"
         " ORDER BY s.bbox_x",
     )
-    assert found[0] == ("Good morning, my dear", 0.0, 0.0, 1.0, "t.wav")
-    assert not any("-->" in row[0] for row in found)
+    assert found_rows[0] == ("Good morning, my dear", 0.0, 0.0, 1.0, "t.wav")
+    assert not any("-->" in row[0] for row in found_rows)
 
 
 @pytest.mark.parametrize("name", ["t.en.srt", "t.pt-BR.srt", "t.wav.srt", "t.wav.en.srt"])
@@ -124,7 +124,7 @@ def test_subtitles_are_paired_without_the_language_in_their_name(
     engine: Engine, library: Library, name: str
 ) -> None:
     answer = send(engine, library, {"t.wav": recording(), name: SRT.encode()})
-    assert [one["paired_by"] for one in answer["passes"]] == ["name"]
+    assert [page_pass["paired_by"] for page_pass in answer["passes"]] == ["name"]
 
 
 def test_subtitles_without_a_time_or_with_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

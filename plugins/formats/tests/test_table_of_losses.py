@@ -46,9 +46,9 @@ def page() -> PageModel:
 
 
 def changed_page(change: Callable[[PageModel], None]) -> PageModel:
-    made = page()
-    change(made)
-    return made
+    new_page = page()
+    change(new_page)
+    return new_page
 
 
 def line_of(made: PageModel) -> PageSegment:
@@ -79,7 +79,7 @@ def add_alternative(made: PageModel) -> None:
 ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] = {
     "regions, lines, words with outlines": (
         lambda made: None,
-        lambda made: [one.points for one in made.walk()],
+        lambda made: [segment.points for segment in made.walk()],
     ),
     "baselines": (set_fields("line", baseline=BOX[:2]), lambda made: line_of(made).baseline),
     "decimal places of coordinates": (
@@ -88,15 +88,15 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
     ),
     "the counting text of lines and words": (
         lambda made: None,
-        lambda made: [one.text for one in made.walk()],
+        lambda made: [segment.text for segment in made.walk()],
     ),
     "confidence of a text": (set_confidence, lambda made: made.of_kind("word")[0].texts[0].confidence),
     "alternatives of a text": (
         add_alternative,
         lambda made: [text.text for text in made.of_kind("word")[0].texts],
     ),
-    "ids of the file": (lambda made: None, lambda made: [one.id for one in made.walk()]),
-    "reading order": (order, lambda made: [one.id for one in made.in_order()]),
+    "ids of the file": (lambda made: None, lambda made: [segment.id for segment in made.walk()]),
+    "reading order": (order, lambda made: [segment.id for segment in made.in_order()]),
     "headers, folios and other furniture": (
         set_fields("region", kind_raw="TextRegion:header", is_furniture=True),
         lambda made: made.segments[0].is_furniture,

@@ -61,19 +61,19 @@ def collapse_blanks(text: str) -> str:
 
 def facts(page: PageModel) -> dict[str, tuple[object, ...]]:
     return {
-        one.id: (
-            one.kind,
-            one.kind_raw,
-            one.points,
-            one.baseline,
-            [(text.text, text.confidence, text.kind, text.extras) for text in one.texts],
-            one.is_furniture,
-            one.language,
-            one.script,
-            one.direction,
-            one.cell,
+        segment.id: (
+            segment.kind,
+            segment.kind_raw,
+            segment.points,
+            segment.baseline,
+            [(text.text, text.confidence, text.kind, text.extras) for text in segment.texts],
+            segment.is_furniture,
+            segment.language,
+            segment.script,
+            segment.direction,
+            segment.cell,
         )
-        for one in page.walk()
+        for segment in page.walk()
     }
 
 
@@ -124,7 +124,7 @@ def test_what_is_written_is_of_our_profile_and_reads_the_same(tei_file: Path) ->
         back = DRIVER.read(written.content.encode(), ReadContext("back"))
         assert len(back) == 1
         assert facts(back[0]) == facts(page)
-        assert [one.id for one in back[0].in_order()] == [one.id for one in page.in_order()]
+        assert [segment.id for segment in back[0].in_order()] == [segment.id for segment in page.in_order()]
         assert (back[0].width, back[0].height, back[0].image) == (page.width, page.height, page.image)
         assert (back[0].language, back[0].script) == (page.language, page.script)
         assert DRIVER.write(back[0], CONTEXT).content == written.content
@@ -140,8 +140,8 @@ def test_the_header_is_written_back_as_it_was(tei_file: Path) -> None:
     headers = strings(parse(tei_file), "//*[local-name()='teiHeader']")
     if not headers:
         pytest.skip("the file has no header")
-    written = DRIVER.write(read(tei_file)[0], CONTEXT).content
-    back = etree.fromstring(written.encode()).find("{*}teiHeader")
+    content = DRIVER.write(read(tei_file)[0], CONTEXT).content
+    back = etree.fromstring(content.encode()).find("{*}teiHeader")
     assert back is not None
     assert etree.tostring(back, method="c14n", with_tail=False) == re.sub(
         b"\r", b"", etree.tostring(headers[0], method="c14n", with_tail=False)

@@ -23,8 +23,8 @@ OUTLINE = [(10, 20), (300, 20), (300, 60), (10, 60)]
 
 
 def one(body: str, facsimile: str = PAGE) -> PageModel:
-    (found,) = pages(body, facsimile)
-    return found
+    (page,) = pages(body, facsimile)
+    return page
 
 
 def count_losses(page: PageModel) -> dict[str, int]:

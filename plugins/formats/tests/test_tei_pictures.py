@@ -30,13 +30,13 @@ def test_breaks_that_point_nowhere_follow_the_pictures() -> None:
 
 
 def test_pictures_in_the_text_are_no_pages() -> None:
-    (one,) = pages('<pb/><figure><graphic url="fig.png"/></figure><p>one</p>')
-    assert (one.image, texts(one)) == ("", ["one"])
+    (page,) = pages('<pb/><figure><graphic url="fig.png"/></figure><p>one</p>')
+    assert (page.image, texts(page)) == ("", ["one"])
 
 
 def test_a_page_of_a_picture_is_written_and_read_again() -> None:
-    one = pages('<pb facs="#g1"/><p>one</p>', PICTURES)[0]
-    written = DRIVER.write(one, CONTEXT)
+    page = pages('<pb facs="#g1"/><p>one</p>', PICTURES)[0]
+    written = DRIVER.write(page, CONTEXT)
     assert DRIVER.validate(written.content) == []
     back = DRIVER.read(written.content.encode(), ReadContext("b.xml"))[0]
     assert (back.image, back.width, texts(back)) == ("1.jpg", 800, ["one"])
@@ -85,15 +85,15 @@ def test_a_surface_may_name_its_picture_by_facs() -> None:
 def test_a_pb_names_the_picture_of_the_surface_that_it_points_at() -> None:
     """As TEITOK converts PAGE: `corresp` points at the surface, `facs` names the picture."""
     facsimile = '<facsimile><surface id="s1"><zone id="z" rendition="Line" points="1,1 9,1 9,9"/></surface></facsimile>'
-    (one,) = pages('<pb corresp="#s1" facs="book/1.jpg"/><div><lb corresp="#z"/>one</div>', facsimile)
-    assert (one.image, texts(one)) == ("book/1.jpg", ["one"])
-    (one,) = pages('<pb corresp="#s1" facs="other.xml#s1"/><p>one</p>', facsimile)
-    assert one.image == ""
+    (page,) = pages('<pb corresp="#s1" facs="book/1.jpg"/><div><lb corresp="#z"/>one</div>', facsimile)
+    assert (page.image, texts(page)) == ("book/1.jpg", ["one"])
+    (page,) = pages('<pb corresp="#s1" facs="other.xml#s1"/><p>one</p>', facsimile)
+    assert page.image == ""
 
 
 def test_a_picture_named_by_its_surface_is_used() -> None:
-    (one,) = pages('<pb corresp="#g1" facs="else.jpg"/><p>one</p>', PICTURES.replace('xml:id="g2"', ""))[:1]
-    assert one.image == "1.jpg"
+    (page,) = pages('<pb corresp="#g1" facs="else.jpg"/><p>one</p>', PICTURES.replace('xml:id="g2"', ""))[:1]
+    assert page.image == "1.jpg"
 
 
 @pytest.mark.parametrize(

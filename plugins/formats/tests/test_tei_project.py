@@ -50,22 +50,22 @@ def take(engine: Engine, library: Library, page: str, text: str, **more: Any) ->
 
 def facts(page: PageModel) -> dict[str, tuple[object, ...]]:
     return {
-        one.id: (
-            one.kind,
-            one.kind_raw,
-            one.points,
-            one.baseline,
-            [(text.text, text.confidence) for text in one.texts],
-            one.is_furniture,
-            one.language,
+        segment.id: (
+            segment.kind,
+            segment.kind_raw,
+            segment.points,
+            segment.baseline,
+            [(text.text, text.confidence) for text in segment.texts],
+            segment.is_furniture,
+            segment.language,
         )
-        for one in page.walk()
+        for segment in page.walk()
     }
 
 
 def test_a_tei_file_goes_through_a_project_unchanged(engine: Engine, library: Library) -> None:
-    one, two = document(engine, library, "one"), document(engine, library, "two")
-    made = take(engine, library, one, TEI)
+    first_document, second_document = document(engine, library, "one"), document(engine, library, "two")
+    made = take(engine, library, first_document, TEI)
     assert (made["format"], made["pages_in_file"], made["pages_left_out"]) == ("tei", 2, [2])
     assert made["counts"] == {"region": 1, "line": 2, "word": 0, "readings": 3}
     assert "This is s1, page 1 of 2. The file has 2 pages: s1, s2." in made["notes"]
@@ -78,7 +78,7 @@ def test_a_tei_file_goes_through_a_project_unchanged(engine: Engine, library: Li
         ("transcription", "Dear Sr"),
         ("transcription", "I write"),
     ]
-    first = export_page(engine, library, one, "tei")
+    first = export_page(engine, library, first_document, "tei")
     assert first["losses"] == []
     for words in (
         'rotate="2"',
@@ -89,8 +89,8 @@ def test_a_tei_file_goes_through_a_project_unchanged(engine: Engine, library: Li
     ):
         assert words in first["content"]
     assert first["content"].index('facs="#l2"') < first["content"].index('facs="#l1"')
-    take(engine, library, two, first["content"])
-    second = export_page(engine, library, two, "tei")
+    take(engine, library, second_document, first["content"])
+    second = export_page(engine, library, second_document, "tei")
     # What each cites is the page that it was written from.
     lasting = [re.sub(r"<!-- service:export/.*? -->", "", one["content"]) for one in (first, second)]
     assert lasting[0] == lasting[1]
@@ -120,14 +120,14 @@ def test_markup_goes_when_a_person_corrects_the_line(engine: Engine, library: Li
 
 
 def test_page_xml_goes_to_tei_and_back_through_projects(engine: Engine, library: Library) -> None:
-    one, two = document(engine, library, "one"), document(engine, library, "two")
-    take(engine, library, one, PAGE)
-    written = export_page(engine, library, one, "tei")
-    assert {loss["what"] for loss in written["losses"]} == {"what the pagexml file says beyond the model"}
-    take(engine, library, two, written["content"])
-    back = PageXml().read(export_page(engine, library, two, "pagexml")["content"].encode(), ReadContext("b"))[
-        0
-    ]
+    first_document, second_document = document(engine, library, "one"), document(engine, library, "two")
+    take(engine, library, first_document, PAGE)
+    exported = export_page(engine, library, first_document, "tei")
+    assert {loss["what"] for loss in exported["losses"]} == {"what the pagexml file says beyond the model"}
+    take(engine, library, second_document, exported["content"])
+    back = PageXml().read(
+        export_page(engine, library, second_document, "pagexml")["content"].encode(), ReadContext("b")
+    )[0]
     before = PageXml().read(PAGE.encode(), ReadContext("a"))[0]
     assert facts(back) == facts(before)
     assert [segment.id for segment in back.in_order()] == [segment.id for segment in before.in_order()]
@@ -139,6 +139,6 @@ def test_a_text_without_shapes_is_exported_unchanged(engine: Engine, library: Li
     bare = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><head>On</head><p>a<lb/>b</p></body></text></TEI>'
     assert take(engine, library, page, bare)["counts"]["line"] == 3
     for name in ("tei", "pagexml", "alto", "plain-text"):
-        written = export_page(engine, library, page, name)
-        assert any("neither a picture nor a shape" in note for note in written["choices"]["notes"])
+        exported = export_page(engine, library, page, name)
+        assert any("neither a picture nor a shape" in note for note in exported["choices"]["notes"])
     assert export_page(engine, library, page, "plain-text")["content"] == "On\n\na\nb\n"

@@ -36,9 +36,9 @@ def pages(body: str, facsimile: str = "", more: str = "", **context: object) -> 
 
 
 def page(body: str, facsimile: str = "", more: str = "") -> PageModel:
-    found = pages(body, facsimile, more)
-    assert len(found) == 1
-    return found[0]
+    found_pages = pages(body, facsimile, more)
+    assert len(found_pages) == 1
+    return found_pages[0]
 
 
 def texts(one: PageModel) -> list[str]:
@@ -58,13 +58,13 @@ BODY = '<pb facs="#s" n="1r"/><p facs="#r1"><lb facs="#l1" n="N001"/>Querida <hi
 
 
 def test_a_facsimile_with_its_text() -> None:
-    one = page(BODY, surface(ZONES))
-    assert (one.width, one.height, one.image) == (1000, 800, "a.jpg")
-    assert texts(one) == ["Querida hermana", "te escribo"]
-    assert by_id(one, "l1").baseline == [(10, 55), (300, 56)]
-    assert by_id(one, "l1").points == [(10, 20), (300, 20), (300, 60), (10, 60)]
-    assert by_id(one, "r1").kind_raw == "TextRegion"
-    assert [(segment.id, segment.kind) for segment in one.walk()] == [
+    first_page = page(BODY, surface(ZONES))
+    assert (first_page.width, first_page.height, first_page.image) == (1000, 800, "a.jpg")
+    assert texts(first_page) == ["Querida hermana", "te escribo"]
+    assert by_id(first_page, "l1").baseline == [(10, 55), (300, 56)]
+    assert by_id(first_page, "l1").points == [(10, 20), (300, 20), (300, 60), (10, 60)]
+    assert by_id(first_page, "r1").kind_raw == "TextRegion"
+    assert [(segment.id, segment.kind) for segment in first_page.walk()] == [
         ("r1", "region"),
         ("l1", "line"),
         ("l2", "line"),
@@ -77,8 +77,8 @@ def test_flat_zones_are_nested_as_the_text_is() -> None:
         .replace("</zone></zone>", "</zone>")
         .replace('110"/></zone>', '110"/>')
     )
-    one = page(BODY, surface(flat))
-    assert [child.id for child in by_id(one, "r1").children] == ["l1", "l2"]
+    first_page = page(BODY, surface(flat))
+    assert [child.id for child in by_id(first_page, "r1").children] == ["l1", "l2"]
 
 
 @pytest.mark.parametrize(
@@ -111,20 +111,22 @@ def test_flat_zones_are_nested_as_the_text_is() -> None:
 def test_the_surface_s_units_become_pixels(
     more: str, graphic: str, size: tuple[int, int], at: tuple[float, float]
 ) -> None:
-    one = page("<ab/>", surface('<zone xml:id="z" ulx="10" uly="20" lrx="15" lry="24"/>', more, graphic))
-    assert (one.width, one.height) == size
-    assert by_id(one, "z").points[0] == pytest.approx(at, abs=0.5)
+    first_page = page(
+        "<ab/>", surface('<zone xml:id="z" ulx="10" uly="20" lrx="15" lry="24"/>', more, graphic)
+    )
+    assert (first_page.width, first_page.height) == size
+    assert by_id(first_page, "z").points[0] == pytest.approx(at, abs=0.5)
 
 
 def test_an_overlong_number_is_far_beyond_the_page() -> None:
-    one = page(BODY, surface(ZONES.replace("10,55 300,56", "10,55 " + "9" * 400 + ",56")))
-    assert by_id(one, "l1").baseline == [(10, 55), (1e30, 56)]
+    first_page = page(BODY, surface(ZONES.replace("10,55 300,56", "10,55 " + "9" * 400 + ",56")))
+    assert by_id(first_page, "l1").baseline == [(10, 55), (1e30, 56)]
 
 
 def test_units_of_its_own_are_scaled_to_the_picture_and_noted() -> None:
-    found = pages("<ab/>", surface("", 'ulx="0" uly="0" lrx="1" lry="0.5"', ""), page_size=(4000, 2000))
-    assert (found[0].width, found[0].height) == (4000, 2000)
-    assert any("units of its own" in note for note in found[0].notes)
+    found_pages = pages("<ab/>", surface("", 'ulx="0" uly="0" lrx="1" lry="0.5"', ""), page_size=(4000, 2000))
+    assert (found_pages[0].width, found_pages[0].height) == (4000, 2000)
+    assert any("units of its own" in note for note in found_pages[0].notes)
 
 
 def test_a_source_document_needs_no_text() -> None:
@@ -147,24 +149,26 @@ def test_a_source_document_needs_no_text() -> None:
 
 
 def test_pages_of_a_text_and_where_they_come_from() -> None:
-    found = pages('front<pb n="1"/>a<lb/>b<pb n="2" facs="http://a.example/2.jpg"/>c<pb facs="#gone"/>d')
-    assert [texts(item) for item in found] == [["front", "a", "b"], ["c"], ["d"]]
-    assert [item.image for item in found] == ["", "http://a.example/2.jpg", ""]
-    assert "This is 2, page 2 of 3. The file has 3 pages: 1, 2, page 3." in found[1].notes
-    assert any("#gone, which does not exist" in note for note in found[2].notes)
+    found_pages = pages(
+        'front<pb n="1"/>a<lb/>b<pb n="2" facs="http://a.example/2.jpg"/>c<pb facs="#gone"/>d'
+    )
+    assert [texts(item) for item in found_pages] == [["front", "a", "b"], ["c"], ["d"]]
+    assert [item.image for item in found_pages] == ["", "http://a.example/2.jpg", ""]
+    assert "This is 2, page 2 of 3. The file has 3 pages: 1, 2, page 3." in found_pages[1].notes
+    assert any("#gone, which does not exist" in note for note in found_pages[2].notes)
 
 
 def test_breaks_that_point_nowhere_follow_the_surfaces() -> None:
     two = '<facsimile><surface xml:id="a"/><surface xml:id="b"/></facsimile>'
-    found = pages("<pb/>one<pb/>two", two)
-    assert [texts(item) for item in found] == [["one"], ["two"]]
-    assert any("in sequence" in note for note in found[0].notes)
+    found_pages = pages("<pb/>one<pb/>two", two)
+    assert [texts(item) for item in found_pages] == [["one"], ["two"]]
+    assert any("in sequence" in note for note in found_pages[0].notes)
 
 
 def test_a_line_goes_across_inline_markup() -> None:
-    one = page('<p>a <hi rend="it">b<lb n="2"/>c <add>d</add></hi> e</p>')
-    assert texts(one) == ["a b", "c d e"]
-    marked = [(line.texts[0].extras or {})["tei"]["xml"] for line in one.lines()]
+    first_page = page('<p>a <hi rend="it">b<lb n="2"/>c <add>d</add></hi> e</p>')
+    assert texts(first_page) == ["a b", "c d e"]
+    marked = [(line.texts[0].extras or {})["tei"]["xml"] for line in first_page.lines()]
     assert marked == ['a <hi rend="it">b</hi>', '<hi rend="it">c <add>d</add></hi> e']
 
 
@@ -195,20 +199,20 @@ def test_which_of_two_readings_counts(markup: str, counts: str, edited: str | No
 
 
 def test_hyphenation_is_preserved() -> None:
-    one = page('<p>pyra<lb break="no"/>mides joint-<lb break="no" n="3"/>labourer</p>')
-    assert texts(one) == ["pyra", "mides joint-", "labourer"]
-    assert (one.lines()[2].extras or {})["tei"]["lb"] == {"break": "no", "n": "3"}
+    first_page = page('<p>pyra<lb break="no"/>mides joint-<lb break="no" n="3"/>labourer</p>')
+    assert texts(first_page) == ["pyra", "mides joint-", "labourer"]
+    assert (first_page.lines()[2].extras or {})["tei"]["lb"] == {"break": "no", "n": "3"}
 
 
 def test_notes_and_forme_work_are_separate_regions() -> None:
-    one = page(
+    first_page = page(
         '<fw type="header">CHAP. I</fw><head>On <lb/>bells</head>'
         '<p>the sound <note place="margin">vide<lb/>infra</note>of bells</p><note place="bottom">1. a note</note>'
         '<fw type="sig" place="bottom">B2</fw>'
     )
     found = [
         (region.kind_raw, region.is_furniture, [line.text for line in region.children])
-        for region in one.of_kind("region")
+        for region in first_page.of_kind("region")
     ]
     assert sorted(found, key=str) == sorted(
         [
@@ -224,57 +228,61 @@ def test_notes_and_forme_work_are_separate_regions() -> None:
 
 
 def test_tables_verse_and_lists() -> None:
-    one = page(
+    first_page = page(
         '<table><row><cell>a</cell><cell cols="2">b</cell></row><row><cell>c</cell><cell/><cell>d</cell></row></table>'
         "<lg><l>Singing</l><l>All day</l></lg><list><item>x</item><item>y<lb/>z</item></list>"
     )
-    cells = {region.children[0].text: region.cell for region in one.walk() if region.cell}
+    cells = {region.children[0].text: region.cell for region in first_page.walk() if region.cell}
     assert cells["b"] == {"row": 0, "column": 1, "row_span": 1, "column_span": 2}
     assert cells["d"] == {"row": 1, "column": 2, "row_span": 1, "column_span": 1}
-    assert texts(one) == ["a", "b", "c", "d", "Singing", "All day", "x", "y", "z"]
+    assert texts(first_page) == ["a", "b", "c", "d", "Singing", "All day", "x", "y", "z"]
 
 
 def test_a_file_without_any_break_is_a_line_a_block() -> None:
-    one = page("<head>Title</head><p>One\n   paragraph</p><p>Two</p>")
-    assert texts(one) == ["Title", "One paragraph", "Two"]
-    assert all(not segment.points for segment in one.walk())
+    first_page = page("<head>Title</head><p>One\n   paragraph</p><p>Two</p>")
+    assert texts(first_page) == ["Title", "One paragraph", "Two"]
+    assert all(not segment.points for segment in first_page.walk())
 
 
 def test_words_have_their_places() -> None:
     zones = surface('<zone xml:id="w1" ulx="1" uly="1" lrx="9" lry="9"/>')
-    one = page('<p><lb/>sont <w facs="#w1">pendans</w> à</p>', zones)
-    assert [(word.id, word.text) for word in one.lines()[0].children] == [("w1", "pendans")]
-    assert texts(one) == ["sont pendans à"]
+    first_page = page('<p><lb/>sont <w facs="#w1">pendans</w> à</p>', zones)
+    assert [(word.id, word.text) for word in first_page.lines()[0].children] == [("w1", "pendans")]
+    assert texts(first_page) == ["sont pendans à"]
 
 
 def test_languages_directions_and_hands() -> None:
     zones = surface(
         '<zone xml:id="z" xml:lang="ar-Arab" style="direction: rtl" ulx="1" uly="1" lrx="9" lry="9"/>'
     )
-    one = page(
+    first_page = page(
         '<p xml:lang="la"><lb facs="#z"/>x<handShift new="#b"/>y</p><p xml:lang="la">z</p>',
         zones,
         'xml:lang="grc-Latn"',
     )
-    assert (one.language, one.script) == ("grc", "Latn")
-    assert (by_id(one, "z").language, by_id(one, "z").script, by_id(one, "z").direction) == (
+    assert (first_page.language, first_page.script) == ("grc", "Latn")
+    assert (
+        by_id(first_page, "z").language,
+        by_id(first_page, "z").script,
+        by_id(first_page, "z").direction,
+    ) == (
         "ar",
         "Arab",
         "rtl",
     )
-    assert by_id(one, "p-1").language == "la"
-    assert "<handShift" in (by_id(one, "z").texts[0].extras or {})["tei"]["xml"]
+    assert by_id(first_page, "p-1").language == "la"
+    assert "<handShift" in (by_id(first_page, "z").texts[0].extras or {})["tei"]["xml"]
 
 
 def test_text_beside_a_source_document_is_an_alternative() -> None:
     source = '<sourceDoc><surface xml:id="s"><zone xml:id="r"><zone xml:id="l"><line>as read</line></zone></zone></surface></sourceDoc>'
-    one = page('<ab facs="#r"><lb facs="#l"/>as edited</ab>', source)
-    assert [text.text for text in one.lines()[0].texts] == ["as read", "as edited"]
-    assert any("beside the source document" in what for what in one.kept)
+    first_page = page('<ab facs="#r"><lb facs="#l"/>as edited</ab>', source)
+    assert [text.text for text in first_page.lines()[0].texts] == ["as read", "as edited"]
+    assert any("beside the source document" in what for what in first_page.kept)
 
 
 def test_zones_outside_negative_and_float() -> None:
-    one = page(
+    first_page = page(
         "<ab/>",
         surface(
             '<zone xml:id="a" points="-5,1.5 2000.25,1 3,9"/><zone xml:id="b" ulx="9" uly="9" lrx="1" lry="1"/>'
@@ -282,10 +290,10 @@ def test_zones_outside_negative_and_float() -> None:
             '<zone xml:id="f" ulx="-90" uly="0" lrx="2000" lry="9"><graphic url="other.jpg"/></zone>'
         ),
     )
-    assert by_id(one, "a").points == [(-5, 1.5), (2000.25, 1), (3, 9)]
-    assert by_id(one, "b").points == [(1, 1), (9, 1), (9, 9), (1, 9)]
-    assert [by_id(one, which).points for which in "cdef"] == [[], [], [], []]
-    assert [note[:22] for note in one.notes] == [
+    assert by_id(first_page, "a").points == [(-5, 1.5), (2000.25, 1), (3, 9)]
+    assert by_id(first_page, "b").points == [(1, 1), (9, 1), (9, 9), (1, 9)]
+    assert [by_id(first_page, which).points for which in "cdef"] == [[], [], [], []]
+    assert [note[:22] for note in first_page.notes] == [
         "A zone states its lowe",
         "The points of a zone a",
         "A zone states coordina",
@@ -297,10 +305,10 @@ def test_duplicate_ids_and_ids_that_begin_with_digits() -> None:
     zones = surface(
         '<zone xml:id="1a" ulx="1" uly="1" lrx="9" lry="9"/><zone xml:id="1a" ulx="2" uly="2" lrx="9" lry="9"/>'
     )
-    one = page('<ab><lb facs="#1a"/>x</ab>', zones)
-    assert [segment.id for segment in one.walk()] == ["1a", "1a-1"]
-    assert by_id(one, "1a").text == "x"
-    assert any("more than once" in note for note in one.notes)
+    first_page = page('<ab><lb facs="#1a"/>x</ab>', zones)
+    assert [segment.id for segment in first_page.walk()] == ["1a", "1a-1"]
+    assert by_id(first_page, "1a").text == "x"
+    assert any("more than once" in note for note in first_page.notes)
 
 
 def test_prefixes_missing_namespaces_and_old_roots() -> None:
@@ -378,8 +386,8 @@ def test_a_hostile_file_is_refused_in_a_sentence(what: str) -> None:
     ],
 )
 def test_tolerated_irregularities_are_noted(body: str, zones: str, words: str) -> None:
-    one = page(body, surface('<zone xml:id="z" ulx="1" uly="1" lrx="9" lry="9"/>' + zones))
-    assert any(words in note for note in one.notes), one.notes
+    first_page = page(body, surface('<zone xml:id="z" ulx="1" uly="1" lrx="9" lry="9"/>' + zones))
+    assert any(words in note for note in first_page.notes), first_page.notes
 
 
 def test_zones_nested_too_deeply_become_siblings() -> None:
@@ -448,8 +456,8 @@ DECLARED = st.one_of(
 @given(st.lists(DECLARED, max_size=8), st.sampled_from(["", ' SYSTEM "a>b[.dtd"', " PUBLIC '-//X' \"y\""]))
 def test_exactly_the_document_type_is_ignored(declared: list[str], outside: str) -> None:
     head, rest = '<?xml version="1.0"?>\n<!-- a > b -->', "<TEI>]></TEI>"
-    given = f"{head}<!DOCTYPE TEI{outside} [{''.join(declared)}] >{rest}".encode()
-    assert without_doctype(given) == ((head + rest).encode(), True)
+    data = f"{head}<!DOCTYPE TEI{outside} [{''.join(declared)}] >{rest}".encode()
+    assert without_doctype(data) == ((head + rest).encode(), True)
     assert without_doctype((head + rest).encode()) == ((head + rest).encode(), False)
 
 

@@ -56,38 +56,38 @@ def readings(draw: st.DrawFn) -> list[PageText]:
 
 @st.composite
 def segments(draw: st.DrawFn, kind: str, depth: int = 0) -> PageSegment:
-    made = PageSegment("", kind)  # type: ignore[arg-type]
-    made.kind_raw = draw(KINDS)
-    made.points = draw(st.one_of(st.just([]), POINTS))
-    made.texts = draw(readings())
-    made.is_furniture = draw(st.booleans())
-    made.language, made.script = draw(
+    page_segment = PageSegment("", kind)  # type: ignore[arg-type]
+    page_segment.kind_raw = draw(KINDS)
+    page_segment.points = draw(st.one_of(st.just([]), POINTS))
+    page_segment.texts = draw(readings())
+    page_segment.is_furniture = draw(st.booleans())
+    page_segment.language, page_segment.script = draw(
         st.sampled_from(
             [(None, None), ("la", None), ("de", "Latf"), (None, "Arab"), ("zh-TW", "Hant"), ("fr-x-a", None)]
         )
     )
-    made.direction = draw(
+    page_segment.direction = draw(
         st.sampled_from([None, "rtl", "ltr", "ttb", "btt", "alternating", "follows-baseline"])
     )
-    made.confidence = draw(SURE)
+    page_segment.confidence = draw(SURE)
     if kind != "word":
-        made.baseline = draw(st.one_of(st.just([]), POINTS))
+        page_segment.baseline = draw(st.one_of(st.just([]), POINTS))
     below = {"region": ("region", "line", "line", "word"), "line": ("word", "word", "line"), "word": ()}[kind]
     if depth < 3 and below:
-        made.children = draw(
+        page_segment.children = draw(
             st.lists(st.sampled_from(below).flatmap(lambda one: segments(one, depth + 1)), max_size=3)
         )
-    if kind == "line" and any(child.kind == "line" for child in made.children):
-        made.children = [child for child in made.children if child.kind == "line"]
-    made.children = cells_by_row(made.children)
+    if kind == "line" and any(child.kind == "line" for child in page_segment.children):
+        page_segment.children = [child for child in page_segment.children if child.kind == "line"]
+    page_segment.children = cells_by_row(page_segment.children)
     if kind == "region" and draw(st.integers(0, 3)) == 0:
-        made.cell = {
+        page_segment.cell = {
             "row": draw(st.integers(0, 3)),
             "column": draw(st.integers(0, 3)),
             "row_span": 1,
             "column_span": 2,
         }
-    return made
+    return page_segment
 
 
 def cells_by_row(siblings: list[PageSegment]) -> list[PageSegment]:
@@ -132,31 +132,31 @@ def clean(text: str) -> str:
 def facts(page: PageModel) -> dict[str, Any]:
     """Return what the profile carries of a page, by id."""
     found: dict[str, Any] = {}
-    for one in page.walk():
+    for segment in page.walk():
         texts = [
             (clean(text.text), text.confidence, text.kind)
-            for text in one.texts
+            for text in segment.texts
             if clean(text.text) or text.confidence is not None
         ]
-        found[clean(one.id)] = (
-            one.kind,
-            clean(one.kind_raw) if one.kind_raw else None,
-            one.points,
-            one.baseline,
+        found[clean(segment.id)] = (
+            segment.kind,
+            clean(segment.kind_raw) if segment.kind_raw else None,
+            segment.points,
+            segment.baseline,
             texts,
-            one.is_furniture and one.cell is None,
-            one.language,
-            one.script,
-            one.direction,
-            one.confidence,
-            one.cell,
-            sorted(clean(child.id) for child in one.children),
+            segment.is_furniture and segment.cell is None,
+            segment.language,
+            segment.script,
+            segment.direction,
+            segment.confidence,
+            segment.cell,
+            sorted(clean(child.id) for child in segment.children),
         )
     return found
 
 
 def order(page: PageModel) -> list[str]:
-    return [clean(one.id) for one in page.in_order()]
+    return [clean(segment.id) for segment in page.in_order()]
 
 
 def comes_back(page: PageModel) -> None:

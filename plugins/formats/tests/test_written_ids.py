@@ -29,8 +29,8 @@ def test_the_sequence_of_the_segments_changes_no_id(names: tuple[list[str], list
 
 @given(NAMES)
 def test_valid_ids_are_written_unchanged(names: list[str]) -> None:
-    written = Identities(names, IDS).of_segment
-    assert all(written[name] == name for name in names if is_ncname(name))
+    written_ids = Identities(names, IDS).of_segment
+    assert all(written_ids[name] == name for name in names if is_ncname(name))
 
 
 def test_duplicate_ids_are_counted() -> None:
@@ -48,8 +48,8 @@ def test_replaced_ids_are_the_same_on_the_second_write(driver: Format, names: li
     context = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
     first = driver.write(page, context).content
     back = driver.read(first.encode(), ReadContext("back.xml"))[0]
-    assert sorted(one.id for one in back.walk()) == sorted(names)
+    assert sorted(segment.id for segment in back.walk()) == sorted(names)
     second = driver.write(back, context).content
     again = driver.read(second.encode(), ReadContext("again.xml"))[0]
-    assert [one.id for one in again.in_order()] == list(reversed(names))
+    assert [segment.id for segment in again.in_order()] == list(reversed(names))
     assert second == first

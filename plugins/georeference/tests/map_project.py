@@ -84,8 +84,8 @@ class MapProject:
         return answer.json()
 
     def transform(self, pass_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.get(f"/api/georeference/passes/{pass_id}/transform")
-        return found
+        answer: dict[str, Any] = self.get(f"/api/georeference/passes/{pass_id}/transform")
+        return answer
 
     def choose(self, pass_id: str, kind: str | None, status: int = 200, **more: Any) -> Any:
         path = f"/api/georeference/passes/{pass_id}/transformation"

@@ -18,12 +18,17 @@ def test_a_point_is_stored_as_a_world_point_reading_and_a_controls_link(project:
     page, pass_id = project.page()
     (line,) = project.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
     path = f"/api/georeference/passes/{pass_id}/control-points"
-    made = project.send(
+    answer = project.send(
         "POST", path, 200, {"segment_id": line, "lon": 2.35, "lat": 48.85, "note": "The tower"}
     )
-    assert (made["x"], made["y"], made["lon"], made["lat"]) == (0.2, 0.25, 2.35, 48.85)
-    assert (made["enabled"], made["counts"], made["why_not"], made["note"]) == (True, True, None, "The tower")
-    assert made["audit_id"]
+    assert (answer["x"], answer["y"], answer["lon"], answer["lat"]) == (0.2, 0.25, 2.35, 48.85)
+    assert (answer["enabled"], answer["counts"], answer["why_not"], answer["note"]) == (
+        True,
+        True,
+        None,
+        "The tower",
+    )
+    assert answer["audit_id"]
     readings = project.get(f"/api/segments/{line}/readings")["items"]
     assert [(reading["kind"], reading["content"]) for reading in readings] == [
         ("world-point", "geo:48.85,2.35")
@@ -31,7 +36,7 @@ def test_a_point_is_stored_as_a_world_point_reading_and_a_controls_link(project:
     (link,) = project.get(f"/api/links/of/{line}")["links"]
     assert (link["link_type"], link["other_kind"], link["other_id"]) == ("controls", "document", page)
     listed = project.get(path)
-    assert (listed["count"], listed["items"][0]["id"]) == (1, made["id"])
+    assert (listed["count"], listed["items"][0]["id"]) == (1, answer["id"])
 
 
 def test_a_place_in_another_reference_system_is_converted_and_preserved(project: MapProject) -> None:
@@ -91,8 +96,8 @@ def test_reasons_why_a_point_does_not_count(project: MapProject) -> None:
     project.do("link.delete", link_id=made[3]["link_id"])
     items = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
     assert [item["counts"] for item in items] == [False] * 4 + [True]
-    for one, word in zip(items, ("switched off", "withdrawn", "retracted", "link"), strict=False):
-        assert word in one["why_not"]
+    for item, word in zip(items, ("switched off", "withdrawn", "retracted", "link"), strict=False):
+        assert word in item["why_not"]
     assert project.transform(pass_id)["have"] == 1
 
 
@@ -108,8 +113,8 @@ def test_a_point_moves_in_the_picture_and_leaves_nothing_behind(project: MapProj
     moved = project.do("georeference.point_update", point_id=point["id"], segment_id=line)
     assert (moved["segment_id"], moved["x"]) == (line, 0.2)
     assert project.rows("SELECT id FROM segment WHERE deleted_at IS NULL") == [(line,)]
-    gone = project.send("DELETE", f"/api/georeference/control-points/{point['id']}", 200)
-    assert (gone["status"], gone["id"]) == ("deleted", point["id"])
+    answer = project.send("DELETE", f"/api/georeference/control-points/{point['id']}", 200)
+    assert (answer["status"], answer["id"]) == ("deleted", point["id"])
     assert project.rows("SELECT id FROM segment WHERE deleted_at IS NULL") == [(line,)]
     assert project.rows("SELECT count(*) FROM link WHERE deleted_at IS NULL") == [(0,)]
     assert project.rows("SELECT count(*) FROM content_representation WHERE NOT retracted") == [(0,)]
@@ -132,13 +137,13 @@ def test_an_update_with_unchanged_values_changes_nothing(project: MapProject) ->
     """So neither such a request nor the creation before it becomes impossible to undo."""
     _, pass_id = project.page()
     place = {"x": 0.5, "y": 0.5, "lon": 2, "lat": 48, "note": "The tower"}
-    made = project.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, place)
+    answer = project.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, place)
     before = table_digests(project.library.db, project.engine.library_schema)
-    path = f"/api/georeference/control-points/{made['id']}"
+    path = f"/api/georeference/control-points/{answer['id']}"
     told = project.send("PATCH", path, 200, {"enabled": True, "note": "The tower"})
-    assert told["updated_at"] == made["updated_at"]
+    assert told["updated_at"] == answer["updated_at"]
     assert differences(before, table_digests(project.library.db, project.engine.library_schema)) == []
-    project.engine.undo(project.library, [made["audit_id"]], OWNER)
+    project.engine.undo(project.library, [answer["audit_id"]], OWNER)
     project.engine.undo(project.library, [told["audit_id"]], OWNER)
     assert project.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
 
@@ -156,9 +161,9 @@ def test_a_purge_removes_points_and_a_transfer_copies_them(project: MapProject, 
     from armarium_georeference.queries import read_transform
 
     with target.db.read() as conn:
-        found = read_transform(conn, copied)
-    assert (found["status"], found["have"], found["type"]) == ("ready", 4, "polynomial1")
-    assert [round(control_point["lon"], 6) for control_point in found["control_points"]] == [2, 3, 3, 2]
+        transform = read_transform(conn, copied)
+    assert (transform["status"], transform["have"], transform["type"]) == ("ready", 4, "polynomial1")
+    assert [round(control_point["lon"], 6) for control_point in transform["control_points"]] == [2, 3, 3, 2]
     project.do("document.delete", ids=[page])
     project.do("document.empty_trash")
     assert project.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
@@ -213,14 +218,14 @@ def test_coordinates_that_cannot_be_converted_are_refused(
 def test_what_is_not_there_or_not_live_is_refused(project: MapProject) -> None:
     page, pass_id = project.page()
     lines = project.segments(page, pass_id, [[0.1, 0.1, 0.2, 0.1], [0.1, 0.4, 0.2, 0.1]])
-    other = str(project.do("segment.pass_create", document_id=page, name="Other")["id"])
+    other_pass_id = str(project.do("segment.pass_create", document_id=page, name="Other")["id"])
     place = {"lon": 2, "lat": 48}
     point = project.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
     with pytest.raises(Conflict) as twice:
         project.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
     assert (twice.value.code, twice.value.fields["id"]) == ("already_exists", point["id"])
     with pytest.raises(Invalid) as elsewhere:
-        project.do("georeference.point_create", pass_id=other, segment_id=lines[1], **place)
+        project.do("georeference.point_create", pass_id=other_pass_id, segment_id=lines[1], **place)
     assert elsewhere.value.code == "other_pass"
     with pytest.raises(NotFound, match="segment"):
         project.do("georeference.point_create", pass_id=pass_id, segment_id=NOWHERE, **place)

@@ -139,11 +139,11 @@ def test_pages_are_linked_with_places(project: MapProject, tmp_path: Path) -> No
     (tmp_path / "bad.csv").write_bytes(b"a,b")
     assert "no column of names" in str(run(file=str(tmp_path / "bad.csv")))
     named = {"segment_id": lima, "uri": LIMA}
-    made = project.do("georeference.place_names", document_id=page, placements=[named])
-    assert len(made["link_ids"]) == 1
+    outcome = project.do("georeference.place_names", document_id=page, placements=[named])
+    assert len(outcome["link_ids"]) == 1
     assert project.do("georeference.place_names", document_id=page, placements=[named])["link_ids"] == []
-    (found,) = project.get("/api/links/naming", uri=LIMA)["segments"]
-    assert (found["segment_id"], found["document_id"]) == (lima, page)
+    (segment,) = project.get("/api/links/naming", uri=LIMA)["segments"]
+    assert (segment["segment_id"], segment["document_id"]) == (lima, page)
     other, other_pass = project.page()
     (elsewhere,) = project.segments(other, other_pass, [[0.1, 0.1, 0.5, 0.05]])
     with pytest.raises(Invalid) as refusal:

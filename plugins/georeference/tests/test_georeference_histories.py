@@ -78,9 +78,9 @@ class RandomSteps:
         return self._one(chance, f"SELECT id, pass_id FROM segment {live}ORDER BY id")
 
     def create(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
-        return found and (
-            "georeference.point_create", {"pass_id": found[1], "segment_id": found[0], **self._place(chance)}
+        segment = self._segment(chance)
+        return segment and (
+            "georeference.point_create", {"pass_id": segment[1], "segment_id": segment[0], **self._place(chance)}
         )  # fmt: skip
 
     def mark(self, chance: random.Random, _: World) -> Chosen:
@@ -95,14 +95,14 @@ class RandomSteps:
         return self._one(chance, "SELECT id, pass_id FROM georeference_control_point ORDER BY id")
 
     def update(self, chance: random.Random, _: World) -> Chosen:
-        found, other = self._point(chance), self._segment(chance)
+        point, other_segment = self._point(chance), self._segment(chance)
         what: list[dict[str, Any]] = [{"enabled": chance.random() < 0.6}, {"note": chance.choice(("x", None))}, self._place(chance),
-                {"x": 0.3, "y": chance.random()}, {"segment_id": other[0]} if other else {}]  # fmt: skip
-        return found and ("georeference.point_update", {"point_id": found[0], **chance.choice(what)})
+                {"x": 0.3, "y": chance.random()}, {"segment_id": other_segment[0]} if other_segment else {}]  # fmt: skip
+        return point and ("georeference.point_update", {"point_id": point[0], **chance.choice(what)})
 
     def remove(self, chance: random.Random, _: World) -> Chosen:
-        found = self._point(chance)
-        return found and ("georeference.point_delete", {"point_id": found[0]})
+        point = self._point(chance)
+        return point and ("georeference.point_delete", {"point_id": point[0]})
 
     def choose(self, chance: random.Random, _: World) -> Chosen:
         kind = chance.choice(("helmert", "polynomial1", "thin-plate-spline", None))
@@ -115,14 +115,14 @@ class RandomSteps:
         }
 
     def name(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
-        named = {"segment_id": found and found[0], "uri": f"https://example.org/{chance.randrange(3)}"}
-        return found and ("georeference.place_names", {"document_id": self.page, "placements": [named]})
+        segment = self._segment(chance)
+        named = {"segment_id": segment and segment[0], "uri": f"https://example.org/{chance.randrange(3)}"}
+        return segment and ("georeference.place_names", {"document_id": self.page, "placements": [named]})
 
     def correct(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
+        segment = self._segment(chance)
         said = {"kind": "world-point", "text": chance.choice(("geo:40,2", "somewhere"))}
-        return found and ("representation.create", {"segment_id": found[0], **said})
+        return segment and ("representation.create", {"segment_id": segment[0], **said})
 
     def merge(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(

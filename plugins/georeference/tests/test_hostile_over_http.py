@@ -148,8 +148,8 @@ def test_a_transformation_with_too_few_points(project: MapProject) -> None:
             refused = refuse(project, "PUT", path, {"type": kind}, 422, "too_few_points", words)
             assert (refused["type"], refused["needed"], refused["have"]) == (kind, have + 1, have)
             invoked = {"name": "georeference.set_type", "params": {"pass_id": pass_id, "type": kind}}
-            again = project.send("POST", "/api/actions/invoke", 422, invoked)
-            assert (again["code"], again["needed"]) == ("too_few_points", have + 1)
+            second_answer = project.send("POST", "/api/actions/invoke", 422, invoked)
+            assert (second_answer["code"], second_answer["needed"]) == ("too_few_points", have + 1)
         post_points(
             project, pass_id, [(0.1 + have / 20, 0.1 + have**2 / 200, 2 + have / 20, 49 - have**2 / 200)]
         )
@@ -180,14 +180,18 @@ def test_a_place_with_contradicting_dates(
     for date, (status, count) in wanted.items():
         answer = client.get("/api/entities/e/place", params={"date": date})
         assert answer.status_code == 200, answer.text
-        found = answer.json()
-        assert (found["status"], len(found["candidates"])) == (status, count), date
-        assert (found["place"] is None) == (status == "several")
-        (note,) = found["notes"]
+        found_answer = answer.json()
+        assert (found_answer["status"], len(found_answer["candidates"])) == (status, count), date
+        assert (found_answer["place"] is None) == (status == "several")
+        (note,) = found_answer["notes"]
         assert "Sarum" in note
         assert "before it begins" in note
     entities["e"]["place_values"] = values[2:]
-    found = client.get("/api/entities/e/place", params={"date": "1250"}).json()
-    assert (found["status"], found["place"], found["candidates"]) == ("none-for-date", None, [])
+    found_answer = client.get("/api/entities/e/place", params={"date": "1250"}).json()
+    assert (found_answer["status"], found_answer["place"], found_answer["candidates"]) == (
+        "none-for-date",
+        None,
+        [],
+    )
     (feature,) = client.get("/api/entities/e/linked-places").json()["features"]
     assert feature["geometry"]["geometries"] == []

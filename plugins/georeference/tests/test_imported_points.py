@@ -106,33 +106,35 @@ def test_the_mask_of_an_annotation_comes_in_and_is_written_back(
     selector: dict[str, str], project: MapProject
 ) -> None:
     _, pass_id = project.page((800, 600))
-    sent: Any = sample_annotation()
-    sent["target"]["source"] |= {"width": 100, "height": 75}
-    sent["target"]["selector"] = selector
-    for feature in sent["body"]["features"]:
+    annotation: Any = sample_annotation()
+    annotation["target"]["source"] |= {"width": 100, "height": 75}
+    annotation["target"]["selector"] = selector
+    for feature in annotation["body"]["features"]:
         x, y = feature["properties"]["resourceCoords"]
         feature["properties"]["resourceCoords"] = [1.25 * x, 1.25 * y]
     path = f"/api/georeference/passes/{pass_id}/annotation"
     for _ in range(2):
-        project.send("POST", path, 200, {"annotation": sent})
-    written = project.get(path)["target"]["selector"]["value"]
-    assert 'points="80,80 720,80 720,560 80,560"' in written
+        project.send("POST", path, 200, {"annotation": annotation})
+    value = project.get(path)["target"]["selector"]["value"]
+    assert 'points="80,80 720,80 720,560 80,560"' in value
     assert len(project.rows("SELECT 1 FROM segment WHERE kind_raw = 'map-mask'")) == 1
 
 
 def test_points_of_an_older_draft_on_a_smaller_picture_are_in_fractions() -> None:
-    sent: Any = sample_annotation()
-    sent["target"]["source"] |= {"width": 1000, "height": 750}
-    for feature in sent["body"]["features"]:
+    annotation: Any = sample_annotation()
+    annotation["target"]["source"] |= {"width": 1000, "height": 750}
+    for feature in annotation["body"]["features"]:
         feature["properties"] = {"pixelCoords": [50.0, 50.0]}
-    assert read_annotation(sent, (2000, 1500)).points[0][:2] == pytest.approx((0.05, 0.0667), abs=1e-4)
+    assert read_annotation(annotation, (2000, 1500)).points[0][:2] == pytest.approx((0.05, 0.0667), abs=1e-4)
 
 
 def test_a_mask_that_cannot_be_read_is_noted(project: MapProject) -> None:
     _, pass_id = project.page((800, 600))
-    sent: Any = sample_annotation()
-    sent["target"]["selector"] = {"type": "SvgSelector", "value": "<svg><circle r='4'/></svg>"}
-    read = project.send("POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": sent})
+    annotation: Any = sample_annotation()
+    annotation["target"]["selector"] = {"type": "SvgSelector", "value": "<svg><circle r='4'/></svg>"}
+    read = project.send(
+        "POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": annotation}
+    )
     assert any("outline of the map" in note for note in read["notes"])
 
 

@@ -54,19 +54,24 @@ def test_an_annotation_is_exported_and_read_back(project: MapProject) -> None:
         "width": WIDTH,
         "height": HEIGHT,
     }
-    other = project.do("segment.pass_create", document_id=page, name="From outside")["id"]
-    path = f"/api/georeference/passes/{other}/annotation"
+    other_pass_id = project.do("segment.pass_create", document_id=page, name="From outside")["id"]
+    path = f"/api/georeference/passes/{other_pass_id}/annotation"
     read = project.send("POST", path, 200, {"annotation": out})
     assert (len(read["point_ids"]), read["type"], read["notes"]) == (4, "polynomial1", [])
-    one, two = project.transform(pass_id), project.transform(other)
+    one, two = project.transform(pass_id), project.transform(other_pass_id)
     assert two["rms_m"] == pytest.approx(one["rms_m"], rel=1e-6)
-    for a, b in zip(one["control_points"], two["control_points"], strict=True):
-        assert (a["x"], a["y"], a["lon"], a["lat"]) == pytest.approx((b["x"], b["y"], b["lon"], b["lat"]))
-    project.point(other, 0.5, 0.5, 2.5, 48.75)
-    again = project.send("POST", path, 200, {"annotation": out})
-    assert (again["point_ids"], again["type"]) == ([], "polynomial1")
-    assert again["notes"] == ["4 of its points exist here already and are not set again."]
-    assert project.transform(other)["have"] == 5
+    for control_point, b in zip(one["control_points"], two["control_points"], strict=True):
+        assert (
+            control_point["x"],
+            control_point["y"],
+            control_point["lon"],
+            control_point["lat"],
+        ) == pytest.approx((b["x"], b["y"], b["lon"], b["lat"]))
+    project.point(other_pass_id, 0.5, 0.5, 2.5, 48.75)
+    second_answer = project.send("POST", path, 200, {"annotation": out})
+    assert (second_answer["point_ids"], second_answer["type"]) == ([], "polynomial1")
+    assert second_answer["notes"] == ["4 of its points exist here already and are not set again."]
+    assert project.transform(other_pass_id)["have"] == 5
     empty = project.do("document.create", name="Note", doc_type="page")["id"]
     without = project.do("segment.pass_create", document_id=empty, name="x")["id"]
     project.get(f"/api/georeference/passes/{without}/annotation", 409)
@@ -76,9 +81,9 @@ def test_an_annotation_is_exported_and_read_back(project: MapProject) -> None:
 
 def test_types_that_allmaps_writes() -> None:
     def read(transformation: Any) -> Any:
-        sent = sample_annotation()
-        sent["body"]["transformation"] = transformation
-        return read_annotation(sent, (80, 60)).type
+        annotation = sample_annotation()
+        annotation["body"]["transformation"] = transformation
+        return read_annotation(annotation, (80, 60)).type
 
     assert read({"type": "thinPlateSpline"}) == "thin-plate-spline"
     assert read({"type": "polynomial", "options": {"order": 3}}) == "polynomial3"
@@ -109,21 +114,23 @@ def test_types_that_allmaps_writes() -> None:
 def test_annotations_of_other_pictures_and_invalid_ones_are_refused(
     path: tuple[Any, ...], value: Any, said: str
 ) -> None:
-    sent: Any = sample_annotation()
-    at = sent
+    annotation: Any = sample_annotation()
+    at = annotation
     for one in path[:-1]:
         at = at[one]
     at[path[-1]] = value
     with pytest.raises(BadAnnotation, match=said):
-        read_annotation(sent, (80, 60))
+        read_annotation(annotation, (80, 60))
 
 
 def test_a_type_with_too_few_points_is_reported(project: MapProject) -> None:
     _, pass_id = project.page((80, 60))
-    sent = sample_annotation()
-    sent["body"]["transformation"] = {"type": "polynomial", "options": {"order": 2}}
-    del sent["target"]["source"]["width"]
-    read = project.send("POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": sent})
+    annotation = sample_annotation()
+    annotation["body"]["transformation"] = {"type": "polynomial", "options": {"order": 2}}
+    del annotation["target"]["source"]["width"]
+    read = project.send(
+        "POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": annotation}
+    )
     assert (read["type"], len(read["notes"])) == (None, 2)
     assert "needs 6" in read["notes"][1]
 
@@ -218,9 +225,9 @@ def test_allmaps_takes_our_annotations_and_we_take_theirs(project: MapProject, t
     )
     if installed.returncode:
         pytest.skip("npm did not bring @allmaps/annotation")
-    done = subprocess.run(["node", "check.mjs"], cwd=tmp_path, capture_output=True, check=False, text=True)
-    assert done.returncode == 0, done.stderr
-    (parsed,), *written = orjson.loads(done.stdout)
+    process = subprocess.run(["node", "check.mjs"], cwd=tmp_path, capture_output=True, check=False, text=True)
+    assert process.returncode == 0, process.stderr
+    (parsed,), *written = orjson.loads(process.stdout)
     assert len(parsed["gcps"]) == 4
     assert parsed["transformation"]["type"] == "thinPlateSpline"
     # One annotation within an annotation page, and one alone.

@@ -358,8 +358,8 @@ def test_stated_rings_are_closed_and_oriented() -> None:
     clockwise = [[0, 0], [0, 4], [4, 4], [4, 0]]
     hole = [[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]
     stated = {"type": "Polygon", "coordinates": [clockwise, hole]}
-    found = place_at({"e": entity({"label": "x", "geojson": stated})}.get, "e", None)["place"]["geometry"]
-    assert found["coordinates"] == [
+    geometry = place_at({"e": entity({"label": "x", "geojson": stated})}.get, "e", None)["place"]["geometry"]
+    assert geometry["coordinates"] == [
         [[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]],
         [[1, 1], [1, 2], [2, 2], [2, 1], [1, 1]],
     ]

@@ -94,14 +94,14 @@ def test_order_three_agrees_with_least_squares_in_fifty_digits() -> None:
 
     design = mpmath.matrix([terms(x, y) for x, y in PICTURE.tolist()])
     normal = design.T * design
-    some = GRID[::23]
-    wanted = np.empty((len(some), 2))
+    grid = GRID[::23]
+    wanted = np.empty((len(grid), 2))
     for axis in (0, 1):
         solved = mpmath.lu_solve(normal, design.T * mpmath.matrix(GROUND[:, axis].tolist()))
-        for number, (x, y) in enumerate(some.tolist()):
-            value = mpmath.fsum(a * b for a, b in zip(terms(x, y), solved, strict=True))
+        for number, (x, y) in enumerate(grid.tolist()):
+            value = mpmath.fsum(term * b for term, b in zip(terms(x, y), solved, strict=True))
             wanted[number, axis] = float(value)
-    assert is_close(fit("polynomial3", PICTURE, GROUND).apply(some), wanted)
+    assert is_close(fit("polynomial3", PICTURE, GROUND).apply(grid), wanted)
 
 
 def test_helmert_agrees_with_the_closed_form_of_complex_numbers() -> None:

@@ -46,9 +46,9 @@ def extent(geometry: dict[str, Any]) -> float:
 
 def test_a_ring_is_oriented_and_closed() -> None:
     clockwise = [[0, 0], [0, 1], [1, 1], [1, 0]]
-    found = worldshapes.polygon(clockwise)
-    assert found is not None
-    check_rfc7946(found)
+    polygon = worldshapes.polygon(clockwise)
+    assert polygon is not None
+    check_rfc7946(polygon)
     assert worldshapes.polygon([[0, 0], [1, 1]]) is None
     assert worldshapes.polygon([[0, 0], [1, 1], [2, 2]]) is None
 
@@ -58,20 +58,20 @@ def test_a_ring_across_the_antimeridian_is_cut() -> None:
         [[178, -17], [-178, -17], [-178, -19], [178, -19]],
         [[-178, -19], [178, -19], [178, -17], [-178, -17]],
     ):
-        found = worldshapes.polygon(ring)
-        assert found is not None
-        assert found["type"] == "MultiPolygon"
-        check_rfc7946(found)
-        assert extent(found) == pytest.approx(8)
+        polygon = worldshapes.polygon(ring)
+        assert polygon is not None
+        assert polygon["type"] == "MultiPolygon"
+        check_rfc7946(polygon)
+        assert extent(polygon) == pytest.approx(8)
 
 
 def test_a_ring_about_a_pole_is_closed_over_it() -> None:
     north = [[lon, 80.0] for lon in range(-170, 190, 20)]
     for ring in (north, north[::-1]):
-        found = worldshapes.polygon(ring, holds_north=True)
-        assert found is not None
-        check_rfc7946(found)
-        assert extent(found) == pytest.approx(360 * 10)
+        polygon = worldshapes.polygon(ring, holds_north=True)
+        assert polygon is not None
+        check_rfc7946(polygon)
+        assert extent(polygon) == pytest.approx(360 * 10)
     south = worldshapes.polygon([[lon, -70.0] for lon in range(-170, 190, 20)], holds_south=True)
     assert south is not None
     check_rfc7946(south)
@@ -114,8 +114,8 @@ def test_a_segment_has_its_shape(project: MapProject) -> None:
     (first, *_) = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
     project.do("georeference.point_delete", point_id=first["id"])
     project.choose(pass_id, "helmert")
-    for one in project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"][1:]:
-        project.do("georeference.point_update", point_id=one["id"], enabled=False)
+    for item in project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"][1:]:
+        project.do("georeference.point_update", point_id=item["id"], enabled=False)
     assert "needs 2 control points" in project.get(path, 409)["detail"]
 
 
@@ -132,8 +132,8 @@ def test_what_has_no_shape_is_refused_in_words(project: MapProject) -> None:
     project.get(f"/api/georeference/segments/{low}/world-shape")
     refused = project.get(f"/api/georeference/segments/{high}/world-shape", 409)
     assert (refused["code"], "horizon" in refused["detail"]) == ("no_shape", True)
-    left = project.get(f"/api/georeference/documents/{page}/geojson")["left_out"]
-    assert [item["segment_id"] for item in left] == [high]
+    left_out = project.get(f"/api/georeference/documents/{page}/geojson")["left_out"]
+    assert [item["segment_id"] for item in left_out] == [high]
     project.do("segment.delete", segment_ids=[low], expected_versions=[1])
     assert project.get(f"/api/georeference/segments/{low}/world-shape", 409)["code"] == "segment_deleted"
     project.do("segment.pass_delete", pass_id=pass_id)
@@ -146,18 +146,18 @@ def test_a_page_as_geojson(project: MapProject) -> None:
     project.points(pass_id, SQUARE)
     (line,) = project.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]], language="fr")
     project.do("representation.create", segment_id=line, text="Paris")
-    other = project.do("segment.pass_create", document_id=page, name="Another")["id"]
+    other_pass_id = project.do("segment.pass_create", document_id=page, name="Another")["id"]
     project.choose(pass_id, "polynomial1")
     answer = project.get(f"/api/georeference/documents/{page}/geojson")
     assert answer["type"] == "FeatureCollection"
-    assert [(one["pass_id"], one["why"]) for one in answer["left_out"]] == [
-        (other, "It has no transformation.")
+    assert [(entry["pass_id"], entry["why"]) for entry in answer["left_out"]] == [
+        (other_pass_id, "It has no transformation.")
     ]
     assert len(answer["features"]) == 5
-    (one,) = (f for f in answer["features"] if f["properties"]["segment_id"] == line)
-    assert one["type"] == "Feature"
-    check_rfc7946(one["geometry"])
-    assert one["properties"] | {"error_m": 0} == {
+    (feature,) = (f for f in answer["features"] if f["properties"]["segment_id"] == line)
+    assert feature["type"] == "Feature"
+    check_rfc7946(feature["geometry"])
+    assert feature["properties"] | {"error_m": 0} == {
         "segment_id": line, "kind": "line", "text": "Paris", "language": "fr", "pass_id": pass_id, "error_m": 0,
     }  # fmt: skip
     project.get(f"/api/georeference/documents/{NOWHERE}/geojson", 404)
@@ -183,7 +183,7 @@ def test_a_line_has_the_language_of_its_region_or_page(project: MapProject) -> N
     assert {one: languages[one] for one in expected} == expected
     for one, language in expected.items():
         settings = project.get("/api/source-settings/resolve", segment_id=one)["settings"]
-        assert next(said["value"] for said in settings if said["key"] == "language") == language
+        assert next(setting["value"] for setting in settings if setting["key"] == "language") == language
 
 
 def test_a_map_across_the_antimeridian_and_one_of_the_pole(project: MapProject) -> None:
@@ -219,7 +219,7 @@ def test_withheld_segments_are_not_in_the_geojson(project: MapProject) -> None:
     project.do("rights.set", target_kind="segment", target_id=secret, restricted=True)
     reader = project.reader()
     found = reader(f"/api/georeference/documents/{page}/geojson")
-    shown = [feature["properties"]["segment_id"] for feature in found.json()["features"]]
-    assert (secret in shown, len(shown), found.json()["withheld"]) == (False, 5, 1)
+    segment_ids = [feature["properties"]["segment_id"] for feature in found.json()["features"]]
+    assert (secret in segment_ids, len(segment_ids), found.json()["withheld"]) == (False, 5, 1)
     assert reader(f"/api/georeference/documents/{page}/map").status_code == 403
     assert reader(f"/api/georeference/segments/{secret}/world-shape").status_code == 403

@@ -46,8 +46,8 @@ def found_texts(answer: dict[str, Any]) -> list[str]:
 def ask(client: TestClient, address: str, **params: str | int) -> dict[str, Any]:
     answer = client.get(address, params=params or None)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def test_the_lines_of_a_plain_scan_are_found_where_the_manifest_says(client: TestClient, folder: str) -> None:
@@ -75,7 +75,7 @@ def test_the_lines_of_a_plain_scan_are_found_where_the_manifest_says(client: Tes
         ("", "Plata", " y más plata, el señor"),
         ("Plata y más ", "plata", ", el señor"),
     ]
-    (own,) = (one for one in manifest["items"][:1])
+    (own,) = (item for item in manifest["items"][:1])
     canvas = client.get(own["id"]).json()
     assert len(ask(client, canvas["service"][0]["id"], q="plata")["items"]) == 2
 
@@ -92,16 +92,17 @@ def test_terms_are_completed_with_how_often_they_occur(
 ) -> None:
     terms = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="PLA")
     assert [(item["value"], item["total"]) for item in terms["items"]] == [("plata", 4), ("plate", 1)]
-    for one in terms["items"]:
-        assert one["service"][0]["type"] == "SearchService2"
-        assert ask(client, one["service"][0]["id"])["items"]
+    for item in terms["items"]:
+        assert item["service"][0]["type"] == "SearchService2"
+        assert ask(client, item["service"][0]["id"])["items"]
     often = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="pla", min=2)
     assert [item["value"] for item in often["items"]] == ["plata"]
     assert ask(client, f"/api/iiif/autocomplete/2/{folder}", q="…")["items"] == []
-    two = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="la pla")["items"]
-    assert [(one["value"], one["service"][0]["id"].partition("=")[2]) for one in two] == [
-        ("la plata", "%22la+plata%22")
-    ]
+    second_items = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="la pla")["items"]
+    assert [
+        (second_item["value"], second_item["service"][0]["id"].partition("=")[2])
+        for second_item in second_items
+    ] == [("la plata", "%22la+plata%22")]
     monkeypatch.setattr(lines_found, "MOST_PAGES_OF_TERMS", 2)
     terms = ask(client, f"/api/iiif/autocomplete/2/{folder}", q="pla")
     assert [(item["value"], item["total"]) for item in terms["items"]] == [("plata", 3), ("plate", 1)]
@@ -173,8 +174,8 @@ def test_what_cannot_be_searched_is_refused_with_a_reason(
 
 
 def test_every_word_at_once_and_no_word_at_all_are_answered(client: TestClient, folder: str) -> None:
-    every = ask(client, f"/api/iiif/search/2/{folder}", q="la plata señor de y mas el")
-    assert found_texts(every) == list(LEAVES[0])
+    all_answer = ask(client, f"/api/iiif/search/2/{folder}", q="la plata señor de y mas el")
+    assert found_texts(all_answer) == list(LEAVES[0])
     assert ask(client, f"/api/iiif/search/2/{folder}", q='"*(;')["items"] == []
     assert client.get("/api/iiif/search/2/nowhere", params={"q": "x"}).status_code == 404
 

@@ -75,7 +75,11 @@ def test_a_collection_of_collections_that_contains_itself_comes_in_once(
         name: first[name] for name in ("collections", "manifests", "already", "canvases", "failed_count")
     }
     assert counts == {"collections": 2, "manifests": 2, "already": 0, "canvases": 4, "failed_count": 3}
-    assert [one["address"].removeprefix(base) for one in first["failed"]] == ["/private/2", "/kept", "/gone"]
+    assert [entry["address"].removeprefix(base) for entry in first["failed"]] == [
+        "/private/2",
+        "/kept",
+        "/gone",
+    ]
     assert "/private/2" not in publisher.reached
     (within,) = [page for page in pages_of(client, first["collection_id"]) if page["name"] == "Inner"]
     assert [page["name"] for page in pages_of(client, within["id"])] == ["A book"]
@@ -112,10 +116,8 @@ def test_a_changed_manifest_is_noticed_and_taken_without_losing_work(
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m"] = (200, {"ETag": '"1"'}, manifest_at(base, 3))
-    made = job_of(
-        client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": f"{base}/m"})
-    )
-    folder = made["result"]["document_id"]
+    job = job_of(client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": f"{base}/m"}))
+    folder = job["result"]["document_id"]
     mine, other, _ = pages_of(client, folder)
     engine.run(library, "document.update", {"document_id": mine["id"], "name": "My letter"}, OWNER)
 

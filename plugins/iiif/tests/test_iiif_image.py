@@ -66,9 +66,9 @@ def test_regions(region: str, box: tuple[int, ...]) -> None:
     ],
 )
 def test_sizes(size: str, wanted: tuple[int, int], canonical: str) -> None:
-    found = parse_request(PICTURE, "full", size, "0", "color", "png")
-    assert found.size == wanted
-    assert found.canonical == f"full/{canonical}/0/default.png"
+    request = parse_request(PICTURE, "full", size, "0", "color", "png")
+    assert request.size == wanted
+    assert request.canonical == f"full/{canonical}/0/default.png"
 
 
 def test_the_largest_size_stays_in_bounds() -> None:
@@ -87,9 +87,9 @@ def test_the_largest_size_of_a_huge_picture_is_given_and_not_refused(
     picture: tuple[int, int], wanted: tuple[int, int]
 ) -> None:
     """All our manifests point at full/max."""
-    found = parse_request(picture, "full", "max", "0", "default", "jpg")
-    assert found.size == wanted
-    assert found.size[0] * found.size[1] <= MAX_AREA
+    request = parse_request(picture, "full", "max", "0", "default", "jpg")
+    assert request.size == wanted
+    assert request.size[0] * request.size[1] <= MAX_AREA
 
 
 @pytest.mark.parametrize(
@@ -138,15 +138,15 @@ def test_any_address_is_a_bounded_request_or_a_refusal(
     picture: tuple[int, int], region: str, size: str, rotation: str
 ) -> None:
     try:
-        found = parse_request(picture, region, size, rotation, "default", "jpg")
+        request = parse_request(picture, region, size, rotation, "default", "jpg")
     except BadImageRequest:
         return
-    x, y, w, h = found.region
+    x, y, w, h = request.region
     assert 0 <= x < x + w <= picture[0]
     assert 0 <= y < y + h <= picture[1]
-    assert 1 <= found.size[0] * found.size[1] <= MAX_AREA
-    again = parse_request(picture, *found.canonical.removesuffix(".jpg").split("/"), "jpg")
-    assert again == found
+    assert 1 <= request.size[0] * request.size[1] <= MAX_AREA
+    second_request = parse_request(picture, *request.canonical.removesuffix(".jpg").split("/"), "jpg")
+    assert second_request == request
 
 
 @pytest.fixture
@@ -216,12 +216,14 @@ def test_headers_say_what_it_is_and_how_long_it_lasts(
     assert first.headers["link"].startswith(
         f'<http://127.0.0.1:8765/api/iiif/image/{rendition}/0,0,200,150/100,75/0/default.jpg>;rel="canonical",'
     )
-    asked = {"If-None-Match": first.headers["etag"]}
-    again = client.get(f"/api/iiif/image/{rendition}/0,0,200,150/100,75/0/default.jpg", headers=asked)
-    assert (again.status_code, again.content) == (304, b"")
-    other = client.get(f"/api/iiif/image/{page}/0,0,200,150/100,/0/gray.jpg", headers=asked)
-    assert other.status_code == 200
-    assert "no-cache" in other.headers["cache-control"]
+    headers = {"If-None-Match": first.headers["etag"]}
+    second_answer = client.get(
+        f"/api/iiif/image/{rendition}/0,0,200,150/100,75/0/default.jpg", headers=headers
+    )
+    assert (second_answer.status_code, second_answer.content) == (304, b"")
+    other_answer = client.get(f"/api/iiif/image/{page}/0,0,200,150/100,/0/gray.jpg", headers=headers)
+    assert other_answer.status_code == 200
+    assert "no-cache" in other_answer.headers["cache-control"]
 
 
 def test_no_picture_and_no_request_are_refused(client: TestClient, page_document: str, page: str) -> None:
@@ -337,11 +339,11 @@ def test_a_small_picture_is_made_of_a_coarser_one(tmp_path: Path, form: str, siz
     source = source_of(tmp_path, "a", (1001, 751), form)
     request = parse_request((1001, 751), "full", size, "0", "default", "png")
     assert level_for(request) == level
-    found = open_answer(render(DecodedPictures(), source, request))
-    assert found.size == request.size
-    width, height = found.size
+    answer = open_answer(render(DecodedPictures(), source, request))
+    assert answer.size == request.size
+    width, height = answer.size
     corners = [(2, 2), (width - 3, 2), (2, height - 3), (width - 3, height - 3)]
-    assert all(near(found.getpixel(at), wanted) for at, wanted in zip(corners, QUARTERS, strict=True))
+    assert all(near(answer.getpixel(at), wanted) for at, wanted in zip(corners, QUARTERS, strict=True))
 
 
 def test_tiles_meet_without_a_seam(tmp_path: Path) -> None:

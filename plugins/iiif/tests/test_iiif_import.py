@@ -135,8 +135,8 @@ def job_of(client: TestClient, engine: Engine, library: Library, answer: Any) ->
     """Run the queued jobs; return the requested one as it ended."""
     assert answer.status_code == 200, answer.text
     engine.jobs.run_until_idle(library)
-    found: Json = client.get(f"/api/activity/jobs/{answer.json()['job_id']}").json()
-    return found
+    found_answer: Json = client.get(f"/api/activity/jobs/{answer.json()['job_id']}").json()
+    return found_answer
 
 
 def test_a_manifest_becomes_a_folder_of_referenced_pages(
@@ -145,9 +145,14 @@ def test_a_manifest_becomes_a_folder_of_referenced_pages(
     before = digest(engine, library)
     answer = upload(client)
     assert answer.status_code == 200, answer.text
-    made = answer.json()
-    assert (made["name"], made["version"], made["canvases"], made["notes"]) == ("Letters", 3, 1, [])
-    (page,) = pages_of(client, made["document_id"])
+    new_answer = answer.json()
+    assert (new_answer["name"], new_answer["version"], new_answer["canvases"], new_answer["notes"]) == (
+        "Letters",
+        3,
+        1,
+        [],
+    )
+    (page,) = pages_of(client, new_answer["document_id"])
     assert (page["name"], page["page_label"], page["sequence"], page["doc_type"]) == (
         "f. 1r",
         "f. 1r",
@@ -161,7 +166,7 @@ def test_a_manifest_becomes_a_folder_of_referenced_pages(
         "width": 3000,
         "height": 4000,
     }
-    engine.undo(library, [made["audit_id"]], OWNER)
+    engine.undo(library, [new_answer["audit_id"]], OWNER)
     assert digest(engine, library) == before
 
 
@@ -223,11 +228,11 @@ def test_order_names_direction_and_description_are_preserved(client: TestClient)
         "viewingDirection": "right-to-left",
         "metadata": [{"label": {"en": ["Shelf"]}, "value": {"none": ["B 12"]}}],
     }
-    made = upload(client, orjson.dumps(value), name="Mine").json()
-    assert (made["name"], made["canvases"]) == ("Mine", 700)
-    folder = client.get(f"/api/documents/{made['document_id']}").json()
+    answer = upload(client, orjson.dumps(value), name="Mine").json()
+    assert (answer["name"], answer["canvases"]) == ("Mine", 700)
+    folder = client.get(f"/api/documents/{answer['document_id']}").json()
     assert (folder["direction"], folder["source_metadata"]) == ("rtl", {"Shelf": "B 12"})
-    response = client.get(f"/api/iiif/manifest/{made['document_id']}").json()["items"]
+    response = client.get(f"/api/iiif/manifest/{answer['document_id']}").json()["items"]
     assert [canvas["label"]["none"][0] for canvas in response] == [f"f. {number}" for number in range(1, 701)]
 
 
@@ -510,11 +515,11 @@ def test_a_server_that_does_not_answer_postpones_the_job(
     assert answer.status_code == 200
     for _ in range(60):
         engine.jobs.run_until_idle(library, timeout=1)
-        found = client.get(f"/api/activity/jobs/{answer.json()['job_id']}").json()
-        if (found["reason"] or "").startswith("The picture server does not answer."):
+        found_answer = client.get(f"/api/activity/jobs/{answer.json()['job_id']}").json()
+        if (found_answer["reason"] or "").startswith("The picture server does not answer."):
             break
-    assert found["state"] == "waiting"
-    assert found["done"] == 0, "none of them counts as tried"
+    assert found_answer["state"] == "waiting"
+    assert found_answer["done"] == 0, "none of them counts as tried"
 
 
 def test_fetching_nothing_is_refused(engine: Engine, library: Library, client: TestClient) -> None:

@@ -36,8 +36,8 @@ def page(engine: Engine, library: Library) -> str:
 def lines_of(client: TestClient, page: str) -> dict[str, Any]:
     answer = client.get(f"/api/iiif/iiif/lines/{page}")
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def test_lines_are_an_annotation_page_on_the_canvas(
@@ -45,14 +45,17 @@ def test_lines_are_an_annotation_page_on_the_canvas(
 ) -> None:
     run_action(engine, library, "document.update", document_id=page, language="en")
     add_lines(engine, library, page)
-    found = lines_of(client, page)
-    assert (found["type"], found["id"]) == ("AnnotationPage", f"{BASE}/api/iiif/iiif/lines/{page}")
-    assert found["@context"] == [
+    found_lines = lines_of(client, page)
+    assert (found_lines["type"], found_lines["id"]) == (
+        "AnnotationPage",
+        f"{BASE}/api/iiif/iiif/lines/{page}",
+    )
+    assert found_lines["@context"] == [
         "http://www.w3.org/ns/anno.jsonld",
         "http://iiif.io/api/extension/text-granularity/context.json",
         "http://iiif.io/api/presentation/3/context.json",
     ]
-    first, second = found["items"]
+    first, second = found_lines["items"]
     assert (first["motivation"], first["textGranularity"]) == ("supplementing", "line")
     assert first["target"] == f"{BASE}/api/iiif/canvas/{page}#xywh=40,40,320,20"
     assert second["target"].endswith("#xywh=40,80,260,21")
@@ -165,9 +168,9 @@ def test_lines_left_out_are_counted(
 ) -> None:
     add_lines(engine, library, page)
     monkeypatch.setattr(lines, "frames_of", lambda conn, page: lines._Frames((400, 300), "a newer one", {}))
-    found = lines_of(client, page)
-    assert found["items"] == []
-    assert found["summary"]["en"][0].startswith("2 lines are left out")
+    found_lines = lines_of(client, page)
+    assert found_lines["items"] == []
+    assert found_lines["summary"]["en"][0].startswith("2 lines are left out")
 
 
 def test_a_manifest_shows_every_page_in_order(engine: Engine, library: Library, client: TestClient) -> None:
@@ -257,10 +260,10 @@ def test_a_manifest_takes_as_many_statements_for_any_number_of_pages(
         return len(counted)
 
     add_page(engine, library, folder)
-    one = statements()
+    first_statements = statements()
     for number in range(30):
         add_page(engine, library, folder, name=f"{number}.png")
-    assert statements() == one > 0
+    assert statements() == first_statements > 0
 
 
 def test_json_or_json_ld_as_the_client_asks(client: TestClient, page: str) -> None:
@@ -313,8 +316,8 @@ def test_a_url_in_two_open_projects_is_ambiguous(
     shutil.copytree(path, copy)
     engine.libraries.get(path)
     engine.libraries.get(copy)
-    named = client.get(f"/api/iiif/canvas/{page}")
-    assert named.status_code == 200
+    named_answer = client.get(f"/api/iiif/canvas/{page}")
+    assert named_answer.status_code == 200
     del client.headers["X-Service-Library-Path"]
     answer = client.get(f"/api/iiif/canvas/{page}")
     assert (answer.status_code, answer.json()["code"]) == (409, "library_required")
@@ -350,8 +353,8 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
     engine: Engine, library: Library, client: TestClient, page: str
 ) -> None:
     add_lines(engine, library, page)
-    shown = client.get(f"/api/segments/document/{page}/lines").json()
-    pass_id, (line, other) = shown["pass_id"], (line["segment_id"] for line in shown["lines"])
+    answer = client.get(f"/api/segments/document/{page}/lines").json()
+    pass_id, (line, other) = answer["pass_id"], (line["segment_id"] for line in answer["lines"])
     run_action(engine, library, "representation.create", segment_id=line, text="My dear Éva")
     run_action(engine, library, "representation.create", segment_id=other, text="dear me")
     for place, word in enumerate(["My", "dear", "Éva"]):
@@ -380,9 +383,9 @@ def test_words_that_were_placed_are_annotations_and_hits_where_they_stand(
     assert find_words(q="eva, DEAR") == [words[1], words[2]]
     assert find_words(q="!?") == find_words(q="nobody") == []
     assert [word[0] for word in find_words()] == ["line", "line"]
-    found = client.get(f"/api/iiif/search/2/{page}", params={"q": "dear"}).json()
-    targets = [(item["body"]["value"], item["target"].partition("#")[2]) for item in found["items"]]
+    found_answer = client.get(f"/api/iiif/search/2/{page}", params={"q": "dear"}).json()
+    targets = [(item["body"]["value"], item["target"].partition("#")[2]) for item in found_answer["items"]]
     assert targets == [one[1:] for one in (words[1], unplaced)]
-    hits = found["annotations"][0]["items"]
+    hits = found_answer["annotations"][0]["items"]
     assert [hit["motivation"] for hit in hits] == ["contextualizing", "highlighting"]
     assert hits[0]["target"]["selector"][0]["prefix"] == "My "

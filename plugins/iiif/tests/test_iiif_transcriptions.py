@@ -70,8 +70,8 @@ def test_annotations_inside_the_manifest_are_lines_of_their_page(
     engine: Engine, library: Library, client: Any
 ) -> None:
     canvas = canvas_3(annotations=[page_of(annotation(text("In the year of the flood", language="en")))])
-    made = bring_in(engine, library, manifest_3(canvas, canvas_3(2)))
-    assert (made["passes"], made["notes"]) == (1, [])
+    imported_manifest = bring_in(engine, library, manifest_3(canvas, canvas_3(2)))
+    assert (imported_manifest["passes"], imported_manifest["notes"]) == (1, [])
     assert rows(library, LINES) == [
         ("In the year of the flood", "line", *(pytest.approx(one) for one in (1 / 60, 1 / 48, 2 / 9, 1 / 80)))
     ]
@@ -102,8 +102,10 @@ def test_an_import_with_transcriptions_is_undone_as_one_step(engine: Engine, lib
     ids=["a fragment", "a drawing", "a list", "per cent"],
 )  # fmt: skip
 def test_a_place_may_be_stated_in_several_ways(target: Any) -> None:
-    found = read_manifest(manifest_3(canvas_3(annotations=[page_of(annotation(text("One"), target))])), "m")
-    ((one,),) = [canvas.texts for canvas in found.canvases]
+    manifest = read_manifest(
+        manifest_3(canvas_3(annotations=[page_of(annotation(text("One"), target))])), "m"
+    )
+    ((one,),) = [canvas.texts for canvas in manifest.canvases]
     assert one.box == pytest.approx((60, 100, 800, 60), abs=0.1)
 
 
@@ -139,9 +141,9 @@ def test_annotations_of_presentation_2_inside_the_manifest_are_read() -> None:
             "sequences": [{"canvases": [canvas]}],
         }
     )
-    found = read_manifest(data, "m")
-    assert found.canvases[0].texts == [(["Vorwort"], (10, 20, 300, 40), "de")]
-    assert any("1 list of annotations" in note for note in found.notes)
+    manifest = read_manifest(data, "m")
+    assert manifest.canvases[0].texts == [(["Vorwort"], (10, 20, 300, 40), "de")]
+    assert any("1 list of annotations" in note for note in manifest.notes)
 
 
 def test_words_beside_lines_are_left_out_and_comments_are_named() -> None:
@@ -155,9 +157,9 @@ def test_words_beside_lines_are_left_out_and_comments_are_named() -> None:
             )
         ]
     )
-    found = read_manifest(manifest_3(canvas), "m")
-    assert [one.lines for one in found.canvases[0].texts] == [["In the"]]
-    assert [note for note in found.notes if "annotation" in note] == [
+    manifest = read_manifest(manifest_3(canvas), "m")
+    assert [one.lines for one in manifest.canvases[0].texts] == [["In the"]]
+    assert [note for note in manifest.notes if "annotation" in note] == [
         "2 annotations are comments, tags or links and no transcription: only in the manifest, which is kept.",
         "1 annotation of a word or letter repeats part of a line: left out.",
     ]
@@ -176,17 +178,17 @@ def test_everything_else_that_a_manifest_offers_is_named() -> None:
         "items": [body, {**body, "id": "https://example.org/uv.jpg"}],
     }
     pdf = {"id": "https://example.org/book.pdf", "type": "Text", "format": "application/pdf"}
-    found = read_manifest(
+    manifest = read_manifest(
         manifest_3(canvas, rendering=[pdf], structures=[{"type": "Range", "items": []}]), "m"
     )
-    assert found.canvases[0].image == "https://example.org/i.jpg"
+    assert manifest.canvases[0].image == "https://example.org/i.jpg"
     for words in (
         "1 canvas offers several pictures",
         "1 file with the text of a canvas",
         "1 other form",
         "1 range",
     ):
-        assert sum(note.startswith(words) for note in found.notes) == 1, (words, found.notes)
+        assert sum(note.startswith(words) for note in manifest.notes) == 1, (words, manifest.notes)
 
 
 @pytest.mark.parametrize(

@@ -91,12 +91,12 @@ def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]
 
 def live_names(library: Library, parent_id: str) -> list[str]:
     """Return the names of the live children in their order."""
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT name FROM document WHERE parent_id = ? AND deleted_at IS NULL ORDER BY sort_order, name, id",
         parent_id,
     )
-    return [row[0] for row in found]
+    return [row[0] for row in found_rows]
 
 
 def picture_of(library: Library, document_id: str) -> Any:

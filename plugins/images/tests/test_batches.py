@@ -69,27 +69,27 @@ def test_one_bad_picture_does_not_stop_the_others_and_is_decoded_once(
         return open_image(path, **given)
 
     monkeypatch.setattr(cutting, "open_image", count_decoding)
-    good, bad, gone = (
+    good, bad, page = (
         add_page(engine, library, folder),
         add_page(engine, library, folder, make_stored()[:100], name="2.png"),
         add_page(engine, library, folder, name="3.png"),
     )
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
-    do("document.delete", {"ids": [gone]})
+    do("document.delete", {"ids": [page]})
     engine.jobs.run_until_idle(library)
     answer = batch_state(library, batch)
     assert [(i["document_id"], i["state"]) for i in answer["items"]] == [
         (good, "done"),
         (bad, "failed"),
-        (gone, "skipped"),
+        (page, "skipped"),
     ]
     assert "damaged" in answer["items"][1]["reason"]
     assert "Trash" in answer["items"][2]["reason"]
     assert len(opened) == len(set(opened)) == 2
     # A new request examines it again, since the file may have been repaired.
-    again = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
+    second_batch_id = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
     engine.jobs.run_until_idle(library)
-    assert states(library, again) == ["done", "failed"]
+    assert states(library, second_batch_id) == ["done", "failed"]
     assert len(opened) == 4
 
 
@@ -99,9 +99,9 @@ def test_repeating_the_same_cut_skips_pictures_already_cut(
     fill(engine, library, folder, 2)
     do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})
     engine.jobs.run_until_idle(library)
-    again = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
+    second_batch_id = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
     engine.jobs.run_until_idle(library)
-    assert states(library, again) == ["skipped", "skipped"]
+    assert states(library, second_batch_id) == ["skipped", "skipped"]
 
 
 def test_folders_inside_are_looked_into_when_asked(

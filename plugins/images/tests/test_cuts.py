@@ -201,8 +201,8 @@ def test_neighbouring_regions_leave_no_gap(library: Library, page: str, do: Run)
 
 def test_a_cut_is_reverted_by_its_source_or_one_child(library: Library, page: str, do: Run) -> None:
     first, second, third = (do("image.crop", {"document_id": page, **CROP})["child"]["id"] for _ in range(3))
-    one = do("image.uncrop", {"document_id": second})
-    assert (one["document_id"], one["removed_ids"]) == (page, [second])
+    outcome = do("image.uncrop", {"document_id": second})
+    assert (outcome["document_id"], outcome["removed_ids"]) == (page, [second])
     assert do("image.uncrop", {"document_id": page})["removed_ids"] == [first, third]
     assert live_names(library, page) == []
     ((trashed,),) = rows(library, "SELECT count(*) FROM document WHERE trash_root_id = id")

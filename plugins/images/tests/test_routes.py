@@ -21,8 +21,8 @@ def test_crop_and_back(client: Any, page: str) -> None:
     assert response.headers["X-Service-Audit-Id"] == body["audit_id"]
     assert (body["document_id"], body["removed_ids"]) == (page, [])
     assert body["child"]["region"]["rect"] == body["region"]
-    kept = client.get(f"/api/documents/{body['child']['id']}/renditions").json()["items"][0]
-    content = client.get(f"/api/documents/{body['child']['id']}/renditions/{kept['id']}/content")
+    item = client.get(f"/api/documents/{body['child']['id']}/renditions").json()["items"][0]
+    content = client.get(f"/api/documents/{body['child']['id']}/renditions/{item['id']}/content")
     assert content.headers["content-type"] == "image/png"
     back = client.post(f"/api/images/{page}/uncrop").json()
     assert (back["removed_ids"], back["child"]) == (body["child_ids"], None)

@@ -147,10 +147,10 @@ def test_a_folder_is_treated_and_one_undo_takes_it_back(
 
 def test_the_same_is_not_made_twice(engine: Engine, library: Library, page: str, do: Run) -> None:
     first = do("image.treat_item", {"document_id": page, "role": "enhanced"})
-    again = do("image.treat_item", {"document_id": page, "role": "enhanced"})
-    other = do("image.treat_item", {"document_id": page, "role": "enhanced", "contrast": 6})
-    assert (first["made"], again) == (True, {**first, "made": False})
-    assert other["rendition_id"] != first["rendition_id"]
+    second_outcome = do("image.treat_item", {"document_id": page, "role": "enhanced"})
+    other_outcome = do("image.treat_item", {"document_id": page, "role": "enhanced", "contrast": 6})
+    assert (first["made"], second_outcome) == (True, {**first, "made": False})
+    assert other_outcome["rendition_id"] != first["rendition_id"]
 
 
 def test_a_failed_write_of_a_cut_record_loses_only_the_record(
@@ -164,8 +164,8 @@ def test_a_failed_write_of_a_cut_record_loses_only_the_record(
 def test_a_turned_picture_is_made_upright(engine: Engine, library: Library, folder: str, do: Run) -> None:
     page = add_page(engine, library, folder, make_stored(6, "JPEG"), orientation=6, mime_type="image/jpeg")
     do("image.treat_item", {"document_id": page, "role": "enhanced"})
-    made = renditions(library, page)[-1]
-    assert made[2:4] == (120, 90)
+    rendition = renditions(library, page)[-1]
+    assert rendition[2:4] == (120, 90)
     from PIL import Image
 
     (checksum,) = rows(library, "SELECT checksum FROM rendition WHERE role = 'enhanced'")[0]

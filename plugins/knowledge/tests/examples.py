@@ -30,10 +30,10 @@ def entity(ex: Example, name: str = "Juan Garcia", entity_type: str = "person") 
 
 def mention(ex: Example) -> dict[str, Any]:
     """Create a page that names an entity; return the ids of page, entity and mention."""
-    page, named = read_page(ex), entity(ex)
+    page, named_entity = read_page(ex), entity(ex)
     where = {"document_id": page["page_id"], "char_start": JUAN[0], "char_end": JUAN[1]}
-    result = ex.run("mention.create", {"entity_id": named, **where})
-    return {**page, "entity_id": named, "mention_id": result["id"], "where": where}
+    result = ex.run("mention.create", {"entity_id": named_entity, **where})
+    return {**page, "entity_id": named_entity, "mention_id": result["id"], "where": where}
 
 
 def claim(ex: Example) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def mention_create(ex: Example) -> dict[str, Any]:
 
 def mention_repoint(ex: Example) -> dict[str, Any]:
     there = mention(ex)
-    other = entity(ex, "Juan Garcia the younger")
-    return {"entity_id": there["entity_id"], **there["where"], "to_entity_id": other}
+    other_entity = entity(ex, "Juan Garcia the younger")
+    return {"entity_id": there["entity_id"], **there["where"], "to_entity_id": other_entity}
 
 
 def mention_respan(ex: Example) -> dict[str, Any]:

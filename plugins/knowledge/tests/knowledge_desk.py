@@ -91,8 +91,8 @@ class Desk:
         """A person's reading of a line."""
         answer = self.client.post(f"/api/segments/{line}/correct", json={"text": text})
         assert answer.status_code == 200, answer.text
-        made: dict[str, Any] = answer.json()
-        return made
+        new_answer: dict[str, Any] = answer.json()
+        return new_answer
 
     def get(self, path: str, **query: Any) -> Any:
         answer = self.client.get(path, params=query)
@@ -100,8 +100,8 @@ class Desk:
         return answer.json()
 
     def names_on(self, page: Page) -> dict[str, Any]:
-        found: dict[str, Any] = self.get(f"/api/documents/{page.id}/mentions")
-        return found
+        answer: dict[str, Any] = self.get(f"/api/documents/{page.id}/mentions")
+        return answer
 
     def expect_refusal(
         self, method: str, path: str, status: int, code: str | None = None, **body: Any

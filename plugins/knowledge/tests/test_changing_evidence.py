@@ -26,18 +26,18 @@ def test_what_a_change_leaves_out_stays(desk: Desk) -> None:
     assert told["source_type"] == "synthesis"
     assert told["evidence"] == said["evidence"]
     assert change(desk, said["id"], confidence=0.9)["evidence"] == said["evidence"]
-    other = desk.page(name="Other")
-    both = change(desk, said["id"], source_ids=[page.id, other.id])
+    other_page = desk.page(name="Other")
+    both = change(desk, said["id"], source_ids=[page.id, other_page.id])
     assert both["evidence"][:2] == said["evidence"]
-    assert (both["source_type"], both["source_ids"]) == ("synthesis", [page.id, other.id])
+    assert (both["source_type"], both["source_ids"]) == ("synthesis", [page.id, other_page.id])
     assert (both["source_char_start"], both["source_excerpt"]) == (
         said["source_char_start"],
         "Lopez his wife\nand sold",
     )
     assert change(desk, said["id"], source_type=None)["source_type"] == "multiple"
     assert change(desk, said["id"], source_document_id=page.id)["evidence"] == both["evidence"]
-    turned = change(desk, said["id"], source_ids=[other.id, page.id])
-    assert turned["source_ids"] == [other.id, page.id]
+    turned = change(desk, said["id"], source_ids=[other_page.id, page.id])
+    assert turned["source_ids"] == [other_page.id, page.id]
     assert turned["evidence"][1:] == said["evidence"]
 
 
@@ -58,11 +58,11 @@ def test_the_characters_are_changed_one_by_one(desk: Desk) -> None:
 
 def test_a_source_is_taken_out_by_the_list_or_by_null(desk: Desk) -> None:
     page, said = a_statement(desk)
-    other = desk.page(name="Other")
-    change(desk, said["id"], source_ids=[page.id, other.id])
-    assert change(desk, said["id"], source_ids=[other.id])["source_ids"] == [other.id]
-    change(desk, said["id"], source_ids=[other.id, page.id], source_document_id=page.id)
-    assert change(desk, said["id"], source_document_id=None)["source_ids"] == [other.id]
+    other_page = desk.page(name="Other")
+    change(desk, said["id"], source_ids=[page.id, other_page.id])
+    assert change(desk, said["id"], source_ids=[other_page.id])["source_ids"] == [other_page.id]
+    change(desk, said["id"], source_ids=[other_page.id, page.id], source_document_id=page.id)
+    assert change(desk, said["id"], source_document_id=None)["source_ids"] == [other_page.id]
     before = change(desk, said["id"], source_ids=[])
     assert (before["source_ids"], before["source_type"], before["evidence"]) == ([], "document", [])
 
@@ -100,26 +100,28 @@ def refuse_undo(desk: Desk, audit_id: str) -> str:
 
 
 def test_no_redo_lets_a_statement_rest_on_itself(desk: Desk) -> None:
-    one, other = desk.claim("one")["id"], desk.claim("other")["id"]
-    step = desk.client.patch(f"/api/claims/{other}", json={"source_ids": [one]}).json()["audit_id"]
+    claim_id, other_claim_id = desk.claim("one")["id"], desk.claim("other")["id"]
+    step = desk.client.patch(f"/api/claims/{other_claim_id}", json={"source_ids": [claim_id]}).json()[
+        "audit_id"
+    ]
     again = redo(desk, step)
-    change(desk, one, source_ids=[other])
+    change(desk, claim_id, source_ids=[other_claim_id])
     assert "rest on itself" in refuse_undo(desk, again)
-    assert desk.get(f"/api/claims/{other}")["source_ids"] == []
+    assert desk.get(f"/api/claims/{other_claim_id}")["source_ids"] == []
 
 
 def test_no_redo_names_a_merged_entity_or_names_one_twice(desk: Desk) -> None:
-    page, juan, other = desk.page(), desk.entity(), desk.entity("Joan")
-    where = {"entity_id": other, "document_id": page.id, **page.at("Juan Garcia")}
-    first = desk.client.post("/api/mentions", json=where).json()["audit_id"]
+    page, juan, other_entity = desk.page(), desk.entity(), desk.entity("Joan")
+    body = {"entity_id": other_entity, "document_id": page.id, **page.at("Juan Garcia")}
+    first = desk.client.post("/api/mentions", json=body).json()["audit_id"]
     again = redo(desk, first)
-    desk.client.post("/api/mentions", json=where)
+    desk.client.post("/api/mentions", json=body)
     assert "already a mention" in refuse_undo(desk, again)
-    spoken = desk.client.post("/api/claims", json={"text": "x", "subject_entity_id": other}).json()
+    spoken = desk.client.post("/api/claims", json={"text": "x", "subject_entity_id": other_entity}).json()
     named_again = redo(desk, spoken["audit_id"])
-    toledo = desk.client.post("/api/mentions", json={**where, **page.at("Toledo")}).json()["audit_id"]
+    toledo = desk.client.post("/api/mentions", json={**body, **page.at("Toledo")}).json()["audit_id"]
     mentioned_again = redo(desk, toledo)
-    desk.do("entity.merge", {"survivor_id": juan, "ids": [other]})
+    desk.do("entity.merge", {"survivor_id": juan, "ids": [other_entity]})
     for step in (named_again, mentioned_again):
         assert f"merged into {juan}" in refuse_undo(desk, step)
 
@@ -138,8 +140,8 @@ def test_evidence_is_carried_to_the_same_place_of_the_other_line(desk: Desk) -> 
     page = desk.page(["Juan and Juan came"])
     start = page.at("Juan", 1)["char_start"]
     claim = desk.claim(source_document_id=page.id, source_char_start=start, source_char_end=start + 4)["id"]
-    other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
-    new = desk.lay(page.id, other, ["Juan & Juan came"])
+    other_pass_id = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
+    new = desk.lay(page.id, other_pass_id, ["Juan & Juan came"])
     ends = {"from_segment_id": page.lines[0], "to_segment_id": new.lines[0]}
     match = desk.do("segment.match_propose", ends)["id"]
     desk.do("segment.match_accept", {"match_id": match})

@@ -46,13 +46,13 @@ def test_a_passage_of_another_page_is_sent_only_where_that_pages_rights_allow(
     barred = desk.do("rights.set", {"target_kind": "document", "target_id": closed.id, "model_use": "none"})
     job_id = check(desk, page, "claims")
     assert [item["target_id"] for item in desk.get("/api/check/verdicts")["items"]] == [alone]
-    assert "Ana Lopez" not in json.dumps([one["body"] for one in provider.asked])
+    assert "Ana Lopez" not in json.dumps([request["body"] for request in provider.asked])
     run = desk.get(f"/api/check/runs/{job_id}")
     assert (run["state"], run["total"], run["counts"]["unanswered"]) == ("done", 2, 1)
     assert statement in json.dumps(desk.get(f"/api/activity/jobs/{job_id}/log"))
     desk.client.post(f"/api/rights/{barred['id']}/withdraw")
     check(desk, page, "claims")
-    assert "Ana Lopez" in json.dumps([one["body"] for one in provider.asked])
+    assert "Ana Lopez" in json.dumps([request["body"] for request in provider.asked])
 
 
 @pytest.mark.parametrize("layer", ["claims", "entities"])
@@ -66,7 +66,7 @@ def test_a_prompt_of_the_project_counts_for_statements_and_entities(
     (folder / "strict.txt").write_text("Judge like a notary.", encoding="utf-8")
     check(desk, page, layer, prompt_file="strict.txt")
     (asked,) = provider.asked
-    said = json.dumps(asked["body"], ensure_ascii=False)
-    assert "Judge like a notary." in said
-    assert "Juan Garcia" in said
-    assert "Give your reasons in a sentence" not in said
+    json_text = json.dumps(asked["body"], ensure_ascii=False)
+    assert "Judge like a notary." in json_text
+    assert "Juan Garcia" in json_text
+    assert "Give your reasons in a sentence" not in json_text

@@ -40,19 +40,19 @@ def test_an_entity_made_by_hand_stands_in_the_list_without_any_source(desk: Desk
     assert desk.get("/api/entities", q="paderborn")["total"] == 0
     assert desk.get("/api/entities", entity_type="person")["total"] == 0
     assert desk.get("/api/library/stats")["entities"] == 1
-    named = desk.get("/api/links/naming", uri="https://d-nb.info/gnd/4040608-4")
-    assert named["entity_ids"] == [answer["id"]]
+    named_answer = desk.get("/api/links/naming", uri="https://d-nb.info/gnd/4040608-4")
+    assert named_answer["entity_ids"] == [answer["id"]]
 
 
 def test_a_name_that_stays_keeps_who_gave_it(desk: Desk) -> None:
-    one = desk.do(
+    entity = desk.do(
         "entity.create",
         {"canonical_name": "Juan", "entity_type": "person", "names": [{"text": "Iohannes"}]},
         AGENT,
     )
-    kept = one["names"][0]
+    kept = entity["names"][0]
     answer = desk.client.patch(
-        f"/api/entities/{one['id']}",
+        f"/api/entities/{entity['id']}",
         json={
             "names": [{"id": kept["id"], "text": "Iohannes"}, {"text": "Jean"}],
             "description": "A vintner",
@@ -62,9 +62,9 @@ def test_a_name_that_stays_keeps_who_gave_it(desk: Desk) -> None:
     assert names[0] == kept
     assert names[1]["provenance_kind"] == "human"
     assert answer.json()["canonical_name"] == "Juan"
-    cleared = desk.client.patch(f"/api/entities/{one['id']}", json={"description": None})
+    cleared = desk.client.patch(f"/api/entities/{entity['id']}", json={"description": None})
     assert cleared.json()["description"] is None
-    assert desk.client.patch(f"/api/entities/{one['id']}", json={"entity_type": None}).status_code == 422
+    assert desk.client.patch(f"/api/entities/{entity['id']}", json={"entity_type": None}).status_code == 422
 
 
 def test_refusals_of_entities(desk: Desk) -> None:
@@ -100,42 +100,42 @@ def test_only_a_person_verifies(desk: Desk) -> None:
 
 def test_a_merge_takes_all_along_and_its_undo_parts_them_again(desk: Desk) -> None:
     page = desk.page()
-    juan, other = desk.entity(), desk.entity("Joan Garsia")
+    juan, other_entity = desk.entity(), desk.entity("Joan Garsia")
     desk.mention(page, juan, "Juan Garcia")
-    desk.mention(page, other, "Juan Garcia")
-    desk.mention(page, other, "Juan Garcia", nth=1)
-    claim = desk.claim(subject_entity_id=other, entity_ids=[juan])
+    desk.mention(page, other_entity, "Juan Garcia")
+    desk.mention(page, other_entity, "Juan Garcia", nth=1)
+    claim = desk.claim(subject_entity_id=other_entity, entity_ids=[juan])
     before = {name: desk.rows(f"SELECT * FROM {name} ORDER BY id") for name in ("mention", "claim_entity")}
-    merged = desk.client.post("/api/entities/merge", json={"survivor_id": juan, "ids": [other]})
+    merged = desk.client.post("/api/entities/merge", json={"survivor_id": juan, "ids": [other_entity]})
     assert merged.status_code == 200, merged.text
     assert merged.json()["entity"]["aliases"] == ["Joan Garsia"]
     assert desk.get(f"/api/entities/{juan}/mentions")["total"] == 2
     assert desk.get(f"/api/claims/{claim['id']}")["entity_ids"] == [juan]
     assert desk.get("/api/entities")["total"] == 1
     assert desk.get("/api/entities", curation_state="merged")["items"][0]["merged_into_id"] == juan
-    desk.expect_refusal("PATCH", f"/api/entities/{other}", 409, "entity_merged", description="x")
+    desk.expect_refusal("PATCH", f"/api/entities/{other_entity}", 409, "entity_merged", description="x")
     desk.expect_refusal("DELETE", f"/api/entities/{juan}", 409, "holds_merged")
-    links = {"from_id": other, "from_kind": "entity", "to_id": page.lines[0], "link_type": "names"}
+    links = {"from_id": other_entity, "from_kind": "entity", "to_id": page.lines[0], "link_type": "names"}
     assert desk.expect_refusal("POST", "/api/links", 409, "entity_merged", **links)["live_id"] == juan
-    assert desk.get(f"/api/kg/entities/{other}/neighbourhood")["entity_id"] == juan
+    assert desk.get(f"/api/kg/entities/{other_entity}/neighbourhood")["entity_id"] == juan
     desk.undo(merged.json()["audit_id"])
     assert {name: desk.rows(f"SELECT * FROM {name} ORDER BY id") for name in before} == before
     assert desk.get("/api/entities")["total"] == 2
 
 
 def test_merges_in_a_circle_and_by_machines_are_refused(desk: Desk) -> None:
-    one, two, three = desk.entity("A"), desk.entity("B"), desk.entity("C")
-    desk.do("entity.merge", {"survivor_id": two, "ids": [one]})
-    desk.do("entity.merge", {"survivor_id": three, "ids": [two]})
-    told = desk.expect_refusal(
-        "POST", "/api/entities/merge", 409, "entity_merged", survivor_id=one, ids=[three]
+    entity, second_entity, third_entity = desk.entity("A"), desk.entity("B"), desk.entity("C")
+    desk.do("entity.merge", {"survivor_id": second_entity, "ids": [entity]})
+    desk.do("entity.merge", {"survivor_id": third_entity, "ids": [second_entity]})
+    refusal = desk.expect_refusal(
+        "POST", "/api/entities/merge", 409, "entity_merged", survivor_id=entity, ids=[third_entity]
     )
-    assert told["live_id"] == three
+    assert refusal["live_id"] == third_entity
     desk.expect_refusal(
-        "POST", "/api/entities/merge", 422, "merged_with_itself", survivor_id=three, ids=[three]
+        "POST", "/api/entities/merge", 422, "merged_with_itself", survivor_id=third_entity, ids=[third_entity]
     )
     with pytest.raises(Forbidden):
-        desk.do("entity.merge", {"survivor_id": three, "ids": [desk.entity("D")]}, AGENT)
+        desk.do("entity.merge", {"survivor_id": third_entity, "ids": [desk.entity("D")]}, AGENT)
 
 
 def test_a_storm_of_merges_and_undos_comes_back_to_the_beginning(desk: Desk) -> None:
@@ -158,11 +158,11 @@ def test_a_storm_of_merges_and_undos_comes_back_to_the_beginning(desk: Desk) -> 
 
 
 def a_match(desk: Desk) -> tuple[str, str, str]:
-    one, two = desk.entity(), desk.entity("Joan Garcia")
-    pair = {"survivor_id": one, "candidate_id": two, "score": 0.9, "method": "name_variant"}
+    entity, second_entity = desk.entity(), desk.entity("Joan Garcia")
+    pair = {"survivor_id": entity, "candidate_id": second_entity, "score": 0.9, "method": "name_variant"}
     result = desk.do("entity.propose_matches", {"pairs": [pair]}, AGENT)
     assert desk.do("entity.propose_matches", {"pairs": [pair]}, AGENT) == {"match_ids": []}
-    return one, two, result["match_ids"][0]
+    return entity, second_entity, result["match_ids"][0]
 
 
 def test_a_match_is_accepted_by_a_person_once(desk: Desk) -> None:
@@ -192,8 +192,8 @@ def test_a_machine_may_reject_a_match_and_it_does_not_come_back(desk: Desk) -> N
 
 
 def test_reviews_of_predictions(desk: Desk) -> None:
-    one, two = desk.entity(), desk.entity("The mill", "location")
-    body = {"source_entity_id": one, "relation": "owned", "target_entity_id": two, "score": 0.7}
+    entity, second_entity = desk.entity(), desk.entity("The mill", "location")
+    body = {"source_entity_id": entity, "relation": "owned", "target_entity_id": second_entity, "score": 0.7}
     path = "/api/kg/kgembed/reviews"
     answer = desk.client.post(path, json=body).json()
     desk.expect_refusal("POST", path, 409, "already_exists", **body)
@@ -210,7 +210,7 @@ def test_reviews_of_predictions(desk: Desk) -> None:
         desk.expect_refusal("PATCH", own, 409, "already_decided", state="rejected")["resulting_claim_id"]
         == claim
     )
-    desk.expect_refusal("DELETE", f"/api/entities/{one}", 409, "has_reviews")
+    desk.expect_refusal("DELETE", f"/api/entities/{entity}", 409, "has_reviews")
     desk.expect_refusal("PATCH", f"{path}/none", 404, "review_not_found", state="accepted")
     assert desk.get(path, state="accepted")["count"] == 1
     assert desk.get(path, state="pending")["count"] == 0

@@ -45,11 +45,15 @@ def test_a_whole_project_is_exported_with_what_nothing_names(desk: Desk) -> None
     named = mention(desk, juan, page, "Juan Garcia")
     said = claim(desk, "Juan sold the mill", juan, page, "sold the mill")
     assert {export_record["id"] for export_record in export_records(desk, "entity")} == {juan, nobody}
-    (one,) = export_records(desk, "mention")
-    assert (one["id"], one["char_start"], one["segment_id"]) == (named, 15, page.lines[0])
-    (one,) = export_records(desk, "claim")
-    assert (one["id"], one["source_document_ids"], one["segment_id"]) == (said, [page.id], page.lines[2])
-    assert one["source_excerpt"] == "sold the mill"
+    (record,) = export_records(desk, "mention")
+    assert (record["id"], record["char_start"], record["segment_id"]) == (named, 15, page.lines[0])
+    (record,) = export_records(desk, "claim")
+    assert (record["id"], record["source_document_ids"], record["segment_id"]) == (
+        said,
+        [page.id],
+        page.lines[2],
+    )
+    assert record["source_excerpt"] == "sold the mill"
 
 
 def test_what_only_withheld_pages_name_is_not_exported(desk: Desk) -> None:
@@ -58,15 +62,15 @@ def test_what_only_withheld_pages_name_is_not_exported(desk: Desk) -> None:
     mention(desk, juan, open_page, "Juan Garcia")
     mention(desk, juan, shut, "Juan Garcia")
     mention(desk, ana, shut, "Ana Lopez")
-    kept = claim(desk, "Juan sold the mill", juan, open_page, "sold the mill")
+    kept_claim = claim(desk, "Juan sold the mill", juan, open_page, "sold the mill")
     hidden = claim(desk, "Secret was his wife", secret, shut, "Ana Lopez")
     claim(desk, "So Secret lived", secret, None, source_ids=[hidden])
     both = desk.do("claim.create", {"text": "Both say so", "subject_entity_id": juan,
                                     "source_ids": [open_page.id, shut.id]})  # fmt: skip
-    (one,) = export_records(desk, "entity", withheld=[shut.id])
-    assert (one["id"], one["source_document_ids"]) == (juan, [open_page.id])
+    (record,) = export_records(desk, "entity", withheld=[shut.id])
+    assert (record["id"], record["source_document_ids"]) == (juan, [open_page.id])
     assert {export_record["id"] for export_record in export_records(desk, "claim", withheld=[shut.id])} == {
-        kept
+        kept_claim
     }
     assert {
         export_record["document_id"] for export_record in export_records(desk, "mention", withheld=[shut.id])
@@ -75,20 +79,20 @@ def test_what_only_withheld_pages_name_is_not_exported(desk: Desk) -> None:
 
 
 def test_of_some_pages_goes_what_they_name_and_say(desk: Desk) -> None:
-    one_page, other = desk.page(), desk.page(name="Other")
+    one_page, other_page = desk.page(), desk.page(name="Other")
     juan, ana, nobody = entity(desk, "Juan Garcia"), entity(desk, "Ana Lopez"), entity(desk, "Nobody")
     mention(desk, juan, one_page, "Juan Garcia")
-    mention(desk, ana, other, "Ana Lopez")
+    mention(desk, ana, other_page, "Ana Lopez")
     claim(desk, "Juan sold the mill", juan, one_page, "sold the mill")
-    claim(desk, "Ana was his wife", ana, other, "Ana Lopez")
+    claim(desk, "Ana was his wife", ana, other_page, "Ana Lopez")
     both = desk.do("claim.create", {"text": "Both say so", "subject_entity_id": ana,
-                                    "source_ids": [other.id, one_page.id]})  # fmt: skip
-    found = {
+                                    "source_ids": [other_page.id, one_page.id]})  # fmt: skip
+    records_by_id = {
         export_record["id"]: export_record for export_record in export_records(desk, "claim", [one_page.id])
     }
-    assert found[both["id"]]["source_document_id"] == one_page.id
-    assert found[both["id"]]["source_ids"] == [one_page.id]
-    assert len(found) == 2
+    assert records_by_id[both["id"]]["source_document_id"] == one_page.id
+    assert records_by_id[both["id"]]["source_ids"] == [one_page.id]
+    assert len(records_by_id) == 2
     # Ana is named by a statement that goes along, though the page that names her stays.
     names = {
         export_record["id"]: export_record["source_document_ids"]
@@ -124,6 +128,6 @@ def test_matches_and_reviews_go_along_unless_a_withheld_page_names_one_of_the_tw
     review = desk.do("prediction_review.create", about)["id"]
     assert {export_record["id"] for export_record in export_records(desk, "entity_match")} == set(matches)
     assert [export_record["id"] for export_record in export_records(desk, "prediction_review")] == [review]
-    (left,) = export_records(desk, "entity_match", withheld=[shut.id])
-    assert (left["survivor_entity_id"], left["candidate_entity_id"]) == (juan, joan)
+    (record,) = export_records(desk, "entity_match", withheld=[shut.id])
+    assert (record["survivor_entity_id"], record["candidate_entity_id"]) == (juan, joan)
     assert export_records(desk, "prediction_review", withheld=[shut.id]) == []

@@ -24,8 +24,8 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def search(desk: Desk, query: str, **more: Any) -> dict[str, Any]:
     answer = desk.client.post("/api/search", json={"query": query, "search_type": "fulltext", **more})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def ids(found: dict[str, Any]) -> list[str]:
@@ -33,13 +33,13 @@ def ids(found: dict[str, Any]) -> list[str]:
 
 
 def test_pages_are_found_by_who_is_named_on_them_whatever_the_spelling_there(desk: Desk) -> None:
-    deed, other = desk.page(), desk.page(("Nobody is named here",), name="Blank")
+    deed, other_page = desk.page(), desk.page(("Nobody is named here",), name="Blank")
     person = desk.entity("Johannes Garsias", names=[{"text": "Juan García"}])
     desk.mention(deed, person, "Juan Garcia")
     assert ids(search(desk, "people:garsias")) == [deed.id]
     assert ids(search(desk, 'people:"johannes garsias"')) == [deed.id]
     assert ids(search(desk, "places:garsias")) == []
-    assert other.id not in ids(search(desk, "people:garcia"))
+    assert other_page.id not in ids(search(desk, "people:garcia"))
     desk.do("document.delete", {"ids": [deed.id]})
     assert ids(search(desk, "people:garsias")) == []
 
@@ -73,12 +73,12 @@ def test_hits_beside_pages_are_answered_with_what_they_rest_on(desk: Desk) -> No
 
 
 def test_a_merged_entity_is_found_under_its_survivor_alone(desk: Desk) -> None:
-    one, other = desk.entity("Juan Garcia"), desk.entity("Juan Garcia el mozo")
-    merged = desk.do("entity.merge", {"survivor_id": one, "ids": [other]})
+    entity, other_entity = desk.entity("Juan Garcia"), desk.entity("Juan Garcia el mozo")
+    merged = desk.do("entity.merge", {"survivor_id": entity, "ids": [other_entity]})
     assert merged
     found = search(desk, "mozo", include=["entities"])
-    assert [hit["id"] for hit in found["entity_hits"]] in ([one], [])
-    assert other not in [hit["id"] for hit in found["entity_hits"]]
+    assert [hit["id"] for hit in found["entity_hits"]] in ([entity], [])
+    assert other_entity not in [hit["id"] for hit in found["entity_hits"]]
 
 
 def test_a_place_is_asked_of_maps(desk: Desk, library: Library) -> None:

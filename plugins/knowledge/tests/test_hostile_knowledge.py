@@ -27,10 +27,10 @@ def test_a_mention_is_made_of_words_on_one_line_or_refused(desk: Desk) -> None:
         (5, length, "several_lines"),
         (5, page.texts[0].__len__() + 1, "several_lines"),
     ):
-        told = desk.expect_refusal(
+        refusal = desk.expect_refusal(
             "POST", "/api/mentions", 422, code, **where, char_start=start, char_end=end
         )
-        assert told["detail"]
+        assert refusal["detail"]
     # Offsets count characters, so that none lies within a pair of surrogates.
     answer = desk.client.post("/api/mentions", json={**where, "char_start": 1, "char_end": 4}).json()
     assert (answer["text"], answer["segment_char_start"], answer["segment_char_end"]) == ("𝔲𝔞𝔫", 1, 4)
@@ -39,12 +39,12 @@ def test_a_mention_is_made_of_words_on_one_line_or_refused(desk: Desk) -> None:
 
 @pytest.mark.parametrize(("line", "end"), [("Jose\u0301 came", 4), ("सीता आयी", 1), ("മാല", 1), ("ကောင်း", 1)])
 def test_no_mark_is_parted_from_its_letter(desk: Desk, line: str, end: int) -> None:
-    page, named = desk.page([line]), desk.entity("Somebody")
-    where = {"entity_id": named, "document_id": page.id}
-    told = desk.expect_refusal(
+    page, entity = desk.page([line]), desk.entity("Somebody")
+    where = {"entity_id": entity, "document_id": page.id}
+    refusal = desk.expect_refusal(
         "POST", "/api/mentions", 422, "cuts_a_character", **where, char_start=0, char_end=end
     )
-    assert told["offset"] == end
+    assert refusal["offset"] == end
 
 
 SCRIPTS = (
@@ -65,8 +65,8 @@ def test_names_in_fifty_scripts_are_kept_named_and_found(desk: Desk) -> None:
         assert identity in {entity["id"] for entity in desk.get("/api/kg/search", q=name)["entities"]}, name
         mention = desk.mention(page, identity, name)
         assert (mention["text"], mention["placed"]) == (name, True), name
-    left = desk.get(f"/api/documents/{page.id}/known-names")["items"]
-    assert left == []
+    items = desk.get(f"/api/documents/{page.id}/known-names")["items"]
+    assert items == []
     for identity in made.values():
         assert desk.client.get(f"/api/entities/{identity}/export").status_code == 200
 
@@ -85,7 +85,7 @@ def test_marks_alone_are_in_no_name_and_blanks_in_all(desk: Desk) -> None:
 
 def test_very_many_mentions_of_one_entity(desk: Desk) -> None:
     line = " ".join(["Juan"] * 500)
-    juan, other = desk.entity("Juan"), desk.entity("Iuan")
+    juan, other_entity = desk.entity("Juan"), desk.entity("Iuan")
     pages = []
     for first in range(0, MENTIONS, OF_EACH):
         count = min(OF_EACH, MENTIONS - first)
@@ -106,15 +106,15 @@ def test_very_many_mentions_of_one_entity(desk: Desk) -> None:
     listed = desk.get(f"/api/entities/{juan}/mentions", limit=7, offset=MENTIONS - 10)
     assert (listed["total"], listed["count"]) == (MENTIONS, 7)
     assert desk.get(f"/api/entities/{juan}")["corroboration_count"] == len(pages)
-    step = desk.client.post("/api/entities/merge", json={"survivor_id": other, "ids": [juan]}).json()[
+    step = desk.client.post("/api/entities/merge", json={"survivor_id": other_entity, "ids": [juan]}).json()[
         "audit_id"
     ]
-    assert desk.get(f"/api/entities/{other}/mentions")["total"] == MENTIONS
+    assert desk.get(f"/api/entities/{other_entity}/mentions")["total"] == MENTIONS
     desk.undo(step)
     assert desk.get(f"/api/entities/{juan}/mentions")["total"] == MENTIONS
-    gone = desk.client.delete(f"/api/entities/{juan}").json()["audit_id"]
+    audit_id = desk.client.delete(f"/api/entities/{juan}").json()["audit_id"]
     assert desk.rows("SELECT count(*) FROM mention") == [(0,)]
-    desk.undo(gone)
+    desk.undo(audit_id)
     assert desk.get(f"/api/entities/{juan}/mentions")["total"] == MENTIONS
 
 

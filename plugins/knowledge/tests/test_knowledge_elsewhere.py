@@ -18,17 +18,17 @@ from armarium_knowledge.queries.for_families import found_in_run
 
 
 def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
-    hidden, shown = (
+    hidden, page = (
         desk.page(["Secret Person came"], name="Hidden"),
         desk.page(["Public Person came"], name="Shown"),
     )
     secret, public, both = desk.entity("Secret Person"), desk.entity("Public Person"), desk.entity("Both")
     desk.mention(hidden, secret, "Secret Person")
     desk.mention(hidden, both, "came")
-    desk.mention(shown, public, "Public Person")
-    desk.mention(shown, both, "came")
+    desk.mention(page, public, "Public Person")
+    desk.mention(page, both, "came")
     claim = desk.claim("Secret Person did it", source_ids=[hidden.id], subject_entity_id=secret)["id"]
-    open_said = desk.claim("Public Person did it", source_ids=[shown.id], subject_entity_id=public)["id"]
+    open_said = desk.claim("Public Person did it", source_ids=[page.id], subject_entity_id=public)["id"]
     pair = {"survivor_id": secret, "candidate_id": public, "score": 0.5}
     desk.do("entity.propose_matches", {"pairs": [pair]})
     desk.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
@@ -41,9 +41,9 @@ def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
     assert [item["id"] for item in get("/api/claims").json()["items"]] == [open_said]
     assert get("/api/entity-matches").json()["total"] == 0
     assert get("/api/kg/search", q="person").json()["count"] == 2
-    assert get(f"/api/entities/{both}").json()["source_document_ids"] == [shown.id]
-    named = get(f"/api/entities/{both}/mentions").json()
-    assert ([item["document_id"] for item in named["items"]], named["total"]) == ([shown.id], 1)
+    assert get(f"/api/entities/{both}").json()["source_document_ids"] == [page.id]
+    named_answer = get(f"/api/entities/{both}/mentions").json()
+    assert ([item["document_id"] for item in named_answer["items"]], named_answer["total"]) == ([page.id], 1)
     assert get(f"/api/entities/{both}/mentions", limit=1, offset=5).json()["total"] == 1
     paths = (
         f"/api/entities/{secret}",
@@ -59,7 +59,7 @@ def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
         answer = get(path)
         assert answer.status_code in (403, 404), path
         assert "Secret" not in answer.text
-    assert get(f"/api/documents/{shown.id}/known-names").status_code == 200
+    assert get(f"/api/documents/{page.id}/known-names").status_code == 200
     assert {item["id"] for item in desk.get("/api/entities")["items"]} == {secret, public, both}
 
 
@@ -79,31 +79,31 @@ def test_a_transfer_takes_entities_and_statements_along_and_proposes_who_they_ar
     place = tmp_path / "Other.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     target = engine.libraries.get(place)
-    other = Desk(engine, target, desk.client)
-    there = other.do("entity.create", {"canonical_name": "JUAN GARCÍA", "entity_type": "person"})["id"]
+    other_desk = Desk(engine, target, desk.client)
+    there = other_desk.do("entity.create", {"canonical_name": "JUAN GARCÍA", "entity_type": "person"})["id"]
     asked = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
     (expected,) = plan(engine, target, LOCAL_OWNER, TransferParams.model_validate(asked))["entity_matches"]
     assert (expected["survivor_entity_id"], expected["candidate_entity_id"]) == (there, juan)
-    assert other.rows("SELECT count(*) FROM entity_match") == [(0,)]
-    done = engine.run(target, "document.transfer", asked, replace(LOCAL_OWNER))
-    assert done.result is not None
-    written = done.result["written"]
+    assert other_desk.rows("SELECT count(*) FROM entity_match") == [(0,)]
+    outcome = engine.run(target, "document.transfer", asked, replace(LOCAL_OWNER))
+    assert outcome.result is not None
+    written = outcome.result["written"]
     assert (written["mentions"], written["entities"], written["claims"]) == (1, 2, 1)
-    (match,) = done.result["entity_matches"]
+    (match,) = outcome.result["entity_matches"]
     assert (match["survivor_entity_id"], match["method"], match["state"]) == (there, "transfer", "pending")
-    rows = other.rows("SELECT canonical_name, curation_state FROM entity ORDER BY canonical_name")
+    rows = other_desk.rows("SELECT canonical_name, curation_state FROM entity ORDER BY canonical_name")
     assert [tuple(row) for row in rows] == [
         ("Ana Lopez", "unreviewed"),
         ("JUAN GARCÍA", "unreviewed"),
         ("Juan Garcia", "unreviewed"),
     ]
-    ((subject, named, excerpt),) = other.rows(
+    ((subject, named, excerpt),) = other_desk.rows(
         "SELECT c.subject_entity_id, (SELECT count(*) FROM claim_entity n WHERE n.claim_id = c.id), s.excerpt"
         " FROM claim c JOIN claim_source s ON s.claim_id = c.id"
     )
     assert (subject, named, excerpt) == (match["candidate_entity_id"], 2, "sold the mill")
-    other.undo(done.audit_id)
-    assert other.rows("SELECT count(*) FROM entity_match") == [(0,)]
+    other_desk.undo(outcome.audit_id)
+    assert other_desk.rows("SELECT count(*) FROM entity_match") == [(0,)]
     assert stays in {item["id"] for item in desk.get("/api/entities")["items"]}
 
 
@@ -121,30 +121,30 @@ def test_a_transfer_takes_refusals_and_types_along_and_tells_what_it_cuts(
     second = desk.claim("second hand", source_ids=[claim])["id"]
     place = tmp_path / "Other.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
-    other = Desk(engine, engine.libraries.get(place), desk.client)
+    other_desk = Desk(engine, engine.libraries.get(place), desk.client)
     params = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
-    done = engine.run(other.library, "document.transfer", params, LOCAL_OWNER)
-    assert done.result is not None
-    told = [*done.result["edges_cut"], *done.result["left_behind"]]
+    outcome = engine.run(other_desk.library, "document.transfer", params, LOCAL_OWNER)
+    assert outcome.result is not None
+    told = [*outcome.result["edges_cut"], *outcome.result["left_behind"]]
     assert any(stays.id in (item.get("to_id"), item.get("id")) or stays.id in item["why"] for item in told), (
         told
     )
-    assert other.rows("SELECT text FROM mention_refusal") == [("Juan Garcia",)]
-    assert other.rows("SELECT count(*) FROM claim_source") == [(1,)]
-    assert other.rows("SELECT text FROM claim") == [("Juan Garcia sold the mill",)]
+    assert other_desk.rows("SELECT text FROM mention_refusal") == [("Juan Garcia",)]
+    assert other_desk.rows("SELECT count(*) FROM claim_source") == [(1,)]
+    assert other_desk.rows("SELECT text FROM claim") == [("Juan Garcia sold the mill",)]
     assert second in {item["id"] for item in desk.get("/api/claims")["items"]}
-    ((kept,),) = other.rows("SELECT id FROM entity WHERE entity_type = 'ship'")
-    other.do("entity.update", {"entity_id": kept, "entity_type": "ship", "description": "A ship"})
-    other.do("entity.create", {"canonical_name": "Cadiz", "entity_type": "ship"})
-    other.undo(str(other.rows("SELECT id FROM audit ORDER BY seq DESC LIMIT 1")[0][0]))
-    other.undo(str(other.rows("SELECT id FROM audit WHERE action_name = 'entity.update'")[0][0]))
-    other.undo(done.audit_id)
-    assert other.rows("SELECT count(*) FROM entity_match") == [(0,)]
+    ((kept,),) = other_desk.rows("SELECT id FROM entity WHERE entity_type = 'ship'")
+    other_desk.do("entity.update", {"entity_id": kept, "entity_type": "ship", "description": "A ship"})
+    other_desk.do("entity.create", {"canonical_name": "Cadiz", "entity_type": "ship"})
+    other_desk.undo(str(other_desk.rows("SELECT id FROM audit ORDER BY seq DESC LIMIT 1")[0][0]))
+    other_desk.undo(str(other_desk.rows("SELECT id FROM audit WHERE action_name = 'entity.update'")[0][0]))
+    other_desk.undo(outcome.audit_id)
+    assert other_desk.rows("SELECT count(*) FROM entity_match") == [(0,)]
 
 
 def test_many_mentions_of_one_entity(desk: Desk) -> None:
     line = " ".join(["Juan"] * 500)
-    page, juan, other = desk.page([line, *DEED]), desk.entity("Juan"), desk.entity("Iuan")
+    page, juan, other_entity = desk.page([line, *DEED]), desk.entity("Juan"), desk.entity("Iuan")
     names = [
         {
             "segment_id": page.lines[0],
@@ -159,8 +159,8 @@ def test_many_mentions_of_one_entity(desk: Desk) -> None:
     assert len(result["mention_ids"]) == 500
     listed = desk.get(f"/api/entities/{juan}/mentions", limit=7, offset=490)
     assert (listed["total"], listed["count"]) == (500, 7)
-    merged = desk.client.post("/api/entities/merge", json={"survivor_id": other, "ids": [juan]}).json()
-    assert desk.get(f"/api/entities/{other}")["source_supports"] == [
+    merged = desk.client.post("/api/entities/merge", json={"survivor_id": other_entity, "ids": [juan]}).json()
+    assert desk.get(f"/api/entities/{other_entity}")["source_supports"] == [
         {"document_id": page.id, "mentions": 500}
     ]
     desk.undo(merged["audit_id"])
@@ -253,8 +253,8 @@ def test_what_two_runs_found_is_told_for_their_comparison(desk: Desk) -> None:
     page = desk.page()
     name = {"segment_id": page.lines[0], "representation_id": page.readings[0], "entity_type": "person"}
     spans = {"one": [(15, 26)], "two": [(15, 26), (30, 36)]}
-    for run, found in spans.items():
-        names = [{**name, "char_start": start, "char_end": end} for start, end in found]
+    for run, span in spans.items():
+        names = [{**name, "char_start": start, "char_end": end} for start, end in span]
         desk.do("mention.take", {"document_id": page.id, "names": names}, replace(AGENT, run_id=run))
         for text in ("They sold it", f"Only {run} says so"):
             said = {"text": text, "segment_ids": [page.lines[0]]}

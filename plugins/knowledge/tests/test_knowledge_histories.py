@@ -49,20 +49,25 @@ class Moves:
         return "entity.create", {"canonical_name": chance.choice(WORDS), "entity_type": "person"}
 
     def rename(self, chance: random.Random, _: World) -> Chosen:
-        one = self._person(chance)
-        return one and ("entity.update", {"entity_id": one, "canonical_name": chance.choice(WORDS)})
+        person = self._person(chance)
+        return person and ("entity.update", {"entity_id": person, "canonical_name": chance.choice(WORDS)})
 
     def merge(self, chance: random.Random, _: World) -> Chosen:
-        one, other = self._person(chance), self._person(chance)
-        return one and other and one != other and ("entity.merge", {"survivor_id": one, "ids": [other]})
+        person, other_person = self._person(chance), self._person(chance)
+        return (
+            person
+            and other_person
+            and person != other_person
+            and ("entity.merge", {"survivor_id": person, "ids": [other_person]})
+        )
 
     def remove(self, chance: random.Random, _: World) -> Chosen:
-        one = self._person(chance)
-        return one and ("entity.delete", {"entity_id": one})
+        person = self._person(chance)
+        return person and ("entity.delete", {"entity_id": person})
 
     def mention(self, chance: random.Random, _: World) -> Chosen:
-        one = self._person(chance)
-        return one and ("mention.create", {"entity_id": one, **self._words(chance)})
+        person = self._person(chance)
+        return person and ("mention.create", {"entity_id": person, **self._words(chance)})
 
     def _mention(self, chance: random.Random) -> dict[str, Any] | None:
         page = chance.choice(self.pages)
@@ -73,13 +78,17 @@ class Moves:
         return {"entity_id": one["entity_id"], "document_id": page.id, "char_start": one["char_start"], "char_end": one["char_end"]}  # fmt: skip
 
     def repoint(self, chance: random.Random, _: World) -> Chosen:
-        found, other = self._mention(chance), self._person(chance)
-        return found and other and ("mention.repoint", {**found, "to_entity_id": other})
+        found_mention, other_person = self._mention(chance), self._person(chance)
+        return (
+            found_mention
+            and other_person
+            and ("mention.repoint", {**found_mention, "to_entity_id": other_person})
+        )
 
     def respan(self, chance: random.Random, _: World) -> Chosen:
-        found = self._mention(chance)
-        return found and (
-            "mention.respan", {**found, "new_char_start": found["char_start"], "new_char_end": found["char_end"] + 1}
+        found_mention = self._mention(chance)
+        return found_mention and (
+            "mention.respan", {**found_mention, "new_char_start": found_mention["char_start"], "new_char_end": found_mention["char_end"] + 1}
         )  # fmt: skip
 
     def withdraw(self, chance: random.Random, _: World) -> Chosen:
@@ -87,15 +96,15 @@ class Moves:
         return found and ("mention.delete", {"mention_id": found[0]})
 
     def state(self, chance: random.Random, _: World) -> Chosen:
-        where = self._words(chance)
+        words = self._words(chance)
         sources = {
-            "source_document_id": where["document_id"],
-            "source_char_start": where["char_start"],
-            "source_char_end": where["char_end"],
+            "source_document_id": words["document_id"],
+            "source_char_start": words["char_start"],
+            "source_char_end": words["char_end"],
         }
         given: dict[str, Any] = {"text": "The mill was sold", "predicate_verb": "sold", **sources}
-        one = self._person(chance)
-        return "claim.create", given | ({"subject_entity_id": one} if one else {})
+        person = self._person(chance)
+        return "claim.create", given | ({"subject_entity_id": person} if person else {})
 
     def curate(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT id FROM claim ORDER BY id")

@@ -105,13 +105,13 @@ def test_statements_that_a_model_finds_rest_on_their_lines(desk: Desk, provider:
     provider.answers = [json.dumps(answers(page)["find-statements"])]
     for _ in range(2):
         assert work(desk, "find-statements", page, **MODEL)["state"] == "done"
-    (made,) = desk.get("/api/claims")["items"]
-    assert (made["curation_state"], made["provider"], made["object_entity_id"]) == (
+    (item,) = desk.get("/api/claims")["items"]
+    assert (item["curation_state"], item["provider"], item["object_entity_id"]) == (
         "unreviewed",
         "Loopback",
         mill,
     )
-    assert [one["segment_id"] for one in made["evidence"]] == [page.lines[2]]
+    assert [one["segment_id"] for one in item["evidence"]] == [page.lines[2]]
 
 
 @pytest.mark.parametrize("job_id", ["describe-for-the-catalogue", "pull-out-passages"])
@@ -145,8 +145,8 @@ def test_names_of_the_project_are_found_without_a_model(desk: Desk) -> None:
     items = desk.names_on(page)["items"]
     assert [item["text"] for item in items] == ["IUAN GARCIA", "Ana Lopez"]
     desk.client.delete(f"/api/mentions/{items[0]['id']}")
-    left = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
-    assert left == []
+    remaining_items = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
+    assert remaining_items == []
     work(desk, "find-names-tag-words", page)
     assert [item["text"] for item in desk.names_on(page)["items"]] == ["Ana Lopez"]
 
@@ -337,9 +337,15 @@ def test_two_spellings_of_one_name_are_proposed_as_the_same(desk: Desk, one: str
 
 
 def test_entities_that_may_be_one_are_proposed_and_never_merged(desk: Desk) -> None:
-    one, two = desk.entity("Johann Schmidt", language="de"), desk.entity("Johan Schmitt", language="de")
+    entity, second_entity = (
+        desk.entity("Johann Schmidt", language="de"),
+        desk.entity("Johan Schmitt", language="de"),
+    )
     desk.entity("Pedro Ximenez")
-    three, four = desk.entity("Juan Ximenez", language="es"), desk.entity("Juan Jimenez", language="es")
+    third_entity, four = (
+        desk.entity("Juan Ximenez", language="es"),
+        desk.entity("Juan Jimenez", language="es"),
+    )
     desk.entity("Johann Schmidt", "location")
     desk.do("entity.find_matches", {})
     assert desk.engine.jobs.run_until_idle(desk.library, 60)
@@ -347,9 +353,9 @@ def test_entities_that_may_be_one_are_proposed_and_never_merged(desk: Desk) -> N
         frozenset((match["survivor_entity_id"], match["candidate_entity_id"]))
         for match in desk.get("/api/entity-matches", state="pending")["items"]
     }
-    assert pairs == {frozenset((one, two)), frozenset((three, four))}
+    assert pairs == {frozenset((entity, second_entity)), frozenset((third_entity, four))}
     assert desk.get("/api/entities")["total"] == 6
-    desk.do("entity.find_matches", {"entity_ids": [one]})
+    desk.do("entity.find_matches", {"entity_ids": [entity]})
     assert desk.engine.jobs.run_until_idle(desk.library, 60)
     assert desk.get("/api/entity-matches")["total"] == 2
     desk.expect_refusal(
@@ -441,8 +447,8 @@ def test_recipe_jobs_conform(desk: Desk, provider: LoopbackProvider, tmp_path: P
         """Names the lines that it was shown."""
 
         def __getitem__(self, key: Any) -> Any:
-            shown = json.dumps(provider.asked[-1]["body"]["messages"])
-            ids = re.findall(r"\\n\[([0-9a-f]{32})\]|\"\[([0-9a-f]{32})\]", shown)
+            json_text = json.dumps(provider.asked[-1]["body"]["messages"])
+            ids = re.findall(r"\\n\[([0-9a-f]{32})\]|\"\[([0-9a-f]{32})\]", json_text)
             lines = [one or other for one, other in ids]
             return Answer(json.dumps(answers(Page("", "", (lines * 3)[:3], []))[job_id]))
 

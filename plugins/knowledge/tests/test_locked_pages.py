@@ -14,9 +14,9 @@ from test_statements import resting_on
 @pytest.fixture
 def steps(desk: Desk) -> dict[str, tuple[str, dict[str, Any]]]:
     """Writes that touch rows of a page, by a name; the page is locked."""
-    page, juan, other, third = desk.page(), desk.entity(), desk.entity("Joan"), desk.entity("Third")
+    page, juan, other_entity, third = desk.page(), desk.entity(), desk.entity("Joan"), desk.entity("Third")
     mention = desk.mention(page, juan, "Juan Garcia")["id"]
-    desk.mention(page, other, "Toledo")
+    desk.mention(page, other_entity, "Toledo")
     claim = desk.claim(**resting_on(page, "sold the mill"))["id"]
     about = {"document_id": page.id, "framework_id": "f", "framework_name": "F", "text": "t"}
     view = desk.do("interpretation.create", about)["id"]
@@ -49,8 +49,8 @@ def steps(desk: Desk) -> dict[str, tuple[str, dict[str, Any]]]:
         "interpret": ("interpretation.create", about),
         "uninterpret": ("interpretation.delete", {"interpretation_id": view}),
         "confirm": ("knowledge.confirm", {"items": [{"kind": "mention", "id": mention}]}),
-        "merge": ("entity.merge", {"survivor_id": juan, "ids": [other]}),
-        "delete entity": ("entity.delete", {"entity_id": other}),
+        "merge": ("entity.merge", {"survivor_id": juan, "ids": [other_entity]}),
+        "delete entity": ("entity.delete", {"entity_id": other_entity}),
     }
     desk.client.put(f"/api/documents/{page.id}/lock", json={"locked": True})
     return made
@@ -71,10 +71,10 @@ def test_it_is_refused_and_so_is_its_undo(desk: Desk, steps: dict[str, Any], nam
     assert refused.value.code == "node_locked"
     page = desk.rows("SELECT id FROM document WHERE name = 'Deed'")[0][0]
     desk.client.put(f"/api/documents/{page}/lock", json={"locked": False})
-    done = desk.engine.run(desk.library, action, params, EDITOR).audit_id
+    audit_id = desk.engine.run(desk.library, action, params, EDITOR).audit_id
     desk.client.put(f"/api/documents/{page}/lock", json={"locked": True})
     with pytest.raises(Forbidden) as kept:
-        desk.engine.undo(desk.library, [done], EDITOR)
+        desk.engine.undo(desk.library, [audit_id], EDITOR)
     assert kept.value.code == "node_locked"
 
 
@@ -83,10 +83,12 @@ def test_it_is_refused_by_its_name_too(desk: Desk, steps: dict[str, Any], name: 
     """An agent's `POST /api/actions/invoke`, and the route of the action itself."""
     action, params = steps[name]
     told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    who = {"Authorization": f"Bearer {told['token']}"}
-    invoked = desk.client.post("/api/actions/invoke", json={"name": action, "params": params}, headers=who)
+    headers = {"Authorization": f"Bearer {told['token']}"}
+    invoked = desk.client.post(
+        "/api/actions/invoke", json={"name": action, "params": params}, headers=headers
+    )
     fields = {key: value for key, value in params.items() if key != "claim_id"}
-    patched = desk.client.patch(f"/api/claims/{params['claim_id']}", json=fields, headers=who)
+    patched = desk.client.patch(f"/api/claims/{params['claim_id']}", json=fields, headers=headers)
     for answer in (invoked, patched):
         assert (answer.status_code, answer.json()["code"]) == (403, "node_locked")
 
@@ -95,8 +97,8 @@ def test_entities_of_a_statement_on_a_locked_page_are_found_through_it(
     desk: Desk, steps: dict[str, Any]
 ) -> None:
     """The pairs of statements and entities belong to the page as the statement does."""
-    said = steps["unstate"][1]["claim_id"]
-    params = {"claim_id": said, "subject_entity_id": desk.entity("Somebody else")}
+    claim_id = steps["unstate"][1]["claim_id"]
+    params = {"claim_id": claim_id, "subject_entity_id": desk.entity("Somebody else")}
     with pytest.raises(Forbidden) as refused:
         desk.engine.run(desk.library, "claim.update", params, EDITOR)
     assert refused.value.code == "node_locked"

@@ -28,13 +28,13 @@ def test_a_correction_of_the_first_line_moves_later_mentions_without_touching_th
     later = desk.mention(page, juan, "Juan Garcia", nth=1)
     before = desk.rows("SELECT * FROM mention")
     desk.correct(page.lines[0], "Before me, the notary, came Juan Garcia of Toledo")
-    (now,) = desk.names_on(page)["items"]
+    (item,) = desk.names_on(page)["items"]
     moved_by = len("Before me, the notary, came Juan Garcia of Toledo") - len(DEED[0])
-    assert (now["char_start"], now["char_end"]) == (
+    assert (item["char_start"], item["char_end"]) == (
         later["char_start"] + moved_by,
         later["char_end"] + moved_by,
     )
-    assert not now["stale"]
+    assert not item["stale"]
     assert desk.rows("SELECT * FROM mention") == before
 
 
@@ -42,11 +42,11 @@ def test_a_mention_moves_with_its_words_and_is_in_doubt_until_looked_at(desk: De
     page, juan = desk.page(), desk.entity()
     desk.mention(page, juan, "Juan Garcia")
     audit = desk.correct(page.lines[0], "In presence of me came Juan Garcia of Toledo")["audit_id"]
-    (now,) = desk.names_on(page)["items"]
-    assert now["placed"]
-    assert now["stale"]
-    assert now["text"] == "Juan Garcia"
-    assert now["char_start"] == len("In presence of me came ")
+    (item,) = desk.names_on(page)["items"]
+    assert item["placed"]
+    assert item["stale"]
+    assert item["text"] == "Juan Garcia"
+    assert item["char_start"] == len("In presence of me came ")
     desk.undo(audit)
     (back,) = desk.names_on(page)["items"]
     assert not back["stale"]
@@ -57,8 +57,8 @@ def test_words_that_stand_twice_are_told_apart_by_their_place(desk: Desk) -> Non
     page, juan = desk.page(["Juan and Juan and Pedro"]), desk.entity("Juan")
     desk.mention(page, juan, "Juan", nth=1)
     desk.correct(page.lines[0], "Juan & Juan & Pedro")
-    (now,) = desk.names_on(page)["items"]
-    assert now["char_start"] == len("Juan & ")
+    (item,) = desk.names_on(page)["items"]
+    assert item["char_start"] == len("Juan & ")
 
 
 def test_a_mention_whose_words_went_is_listed_as_unplaced(desk: Desk) -> None:
@@ -90,9 +90,9 @@ def test_another_working_pass_furniture_split_and_merge(desk: Desk) -> None:
     )
     desk.undo(merged.json()["audit_id"])
     assert all(item["placed"] for item in desk.names_on(page)["items"])
-    other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
-    desk.lay(page.id, other, ["nothing of the kind"])
-    desk.do("segment.pass_choose", {"pass_id": other, "working": True})
+    other_pass_id = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
+    desk.lay(page.id, other_pass_id, ["nothing of the kind"])
+    desk.do("segment.pass_choose", {"pass_id": other_pass_id, "working": True})
     assert [item["placed"] for item in desk.names_on(page)["items"]] == [False, False]
     desk.do("segment.pass_choose", {"pass_id": page.pass_id, "working": True})
     assert all(item["placed"] for item in desk.names_on(page)["items"])
@@ -214,13 +214,13 @@ def test_offsets_count_characters_in_every_script(desk: Desk) -> None:
 
 
 def test_a_span_does_not_part_a_letter_from_its_mark(desk: Desk) -> None:
-    page, named = desk.page(["Jose\u0301 came"]), desk.entity("José")
+    page, entity = desk.page(["Jose\u0301 came"]), desk.entity("José")
     desk.expect_refusal(
         "POST",
         "/api/mentions",
         422,
         "cuts_a_character",
-        entity_id=named,
+        entity_id=entity,
         document_id=page.id,
         char_start=0,
         char_end=4,
@@ -235,11 +235,11 @@ def test_statements_of_a_segment(desk: Desk) -> None:
         source_document_id=page.id, source_char_start=span["char_start"], source_char_end=span["char_end"]
     )
     answer = desk.get(f"/api/segments/{page.lines[2]}/statements")
-    (said,) = answer["statements"]
-    assert (said["claim_id"], said["char_start"], said["char_end"]) == (claim["id"], 4, 17)
-    assert said["representation_id"] == page.readings[2]
-    (named,) = answer["mentions"]
+    (statement,) = answer["statements"]
+    assert (statement["claim_id"], statement["char_start"], statement["char_end"]) == (claim["id"], 4, 17)
+    assert statement["representation_id"] == page.readings[2]
+    (mention,) = answer["mentions"]
     at = page.at("Juan Garcia", 1)
-    assert (named["source_char_start"], named["source_char_end"]) == (at["char_start"], at["char_end"])
-    assert DEED[2][named["char_start"] : named["char_end"]] == "Juan Garcia"
+    assert (mention["source_char_start"], mention["source_char_end"]) == (at["char_start"], at["char_end"])
+    assert DEED[2][mention["char_start"] : mention["char_end"]] == "Juan Garcia"
     assert desk.get(f"/api/segments/{page.lines[0]}/statements")["mentions"] == []

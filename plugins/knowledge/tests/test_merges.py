@@ -44,9 +44,9 @@ def test_an_entity_merged_with_those_above_it_is_not_below_itself(desk: Desk) ->
 
 def match(desk: Desk, one: str, other: str, state: str | None = None) -> None:
     pair = {"survivor_id": one, "candidate_id": other, "score": 0.9}
-    (made,) = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"]
+    (match_id,) = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"]
     if state is not None:
-        desk.do("entity.decide_match", {"match_id": made, "state": state})
+        desk.do("entity.decide_match", {"match_id": match_id, "state": state})
 
 
 def pairs(desk: Desk, state: str) -> list[frozenset[str]]:
@@ -74,13 +74,13 @@ def test_a_pair_waits_once_and_not_again_once_it_was_rejected(desk: Desk) -> Non
 
 
 def test_a_prediction_of_two_that_become_one_waits_once(desk: Desk) -> None:
-    one, two, mill = desk.entity("A"), desk.entity("B"), desk.entity("Mill", "location")
-    for source in (one, two):
+    entity, second_entity, mill = desk.entity("A"), desk.entity("B"), desk.entity("Mill", "location")
+    for source in (entity, second_entity):
         body = {"source_entity_id": source, "relation": "owned", "target_entity_id": mill, "score": 0.5}
         assert desk.client.post("/api/kg/kgembed/reviews", json=body).status_code == 200
-    step = merge(desk, one, two)
-    (left,) = desk.get("/api/kg/kgembed/reviews", state="pending")["items"]
-    assert left["source_entity_id"] == one
+    step = merge(desk, entity, second_entity)
+    (item,) = desk.get("/api/kg/kgembed/reviews", state="pending")["items"]
+    assert item["source_entity_id"] == entity
     desk.undo(step)
     assert desk.get("/api/kg/kgembed/reviews", state="pending")["count"] == 2
 
@@ -93,21 +93,21 @@ def link(desk: Desk, **ends: Any) -> str:
 
 def test_links_of_what_was_merged_are_those_of_the_survivor(desk: Desk) -> None:
     page = desk.page()
-    one, two = desk.entity("Toledo", "location"), desk.entity("Toletum", "location")
+    entity, second_entity = desk.entity("Toledo", "location"), desk.entity("Toletum", "location")
     uri = "https://sws.geonames.org/2510409/"
-    named = link(desk, from_id=page.lines[0], to_id=two, to_kind="entity", link_type="names")
-    same = link(desk, from_id=one, from_kind="entity", to_id=uri, to_kind="uri", link_type="same_as")
+    named_link = link(desk, from_id=page.lines[0], to_id=second_entity, to_kind="entity", link_type="names")
+    same_link = link(desk, from_id=entity, from_kind="entity", to_id=uri, to_kind="uri", link_type="same_as")
     assert desk.get("/api/links/naming", uri=uri)["segments"] == []
-    step = merge(desk, one, two)
-    assert {item["id"] for item in desk.get(f"/api/links/of/{one}")["links"]} == {named, same}
+    step = merge(desk, entity, second_entity)
+    assert {item["id"] for item in desk.get(f"/api/links/of/{entity}")["links"]} == {named_link, same_link}
     for query in ({"uri": uri}, {}):
         answer = desk.get("/api/links/naming", **query)
-        assert answer["entity_ids"] == [one]
-        assert [(at["segment_id"], at["entity_id"]) for at in answer["segments"]] == [(page.lines[0], one)]
+        assert answer["entity_ids"] == [entity]
+        assert [(at["segment_id"], at["entity_id"]) for at in answer["segments"]] == [(page.lines[0], entity)]
     desk.undo(step)
-    assert {item["id"] for item in desk.get(f"/api/links/of/{one}")["links"]} == {same}
-    merge(desk, two, one)
-    assert desk.get("/api/links/naming", uri=uri)["entity_ids"] == [two]
+    assert {item["id"] for item in desk.get(f"/api/links/of/{entity}")["links"]} == {same_link}
+    merge(desk, second_entity, entity)
+    assert desk.get("/api/links/naming", uri=uri)["entity_ids"] == [second_entity]
     assert len(desk.get("/api/links/naming", uri=uri)["segments"]) == 1
 
 
@@ -157,9 +157,9 @@ def test_the_names_that_are_looked_for_are_those_of_now(desk: Desk) -> None:
         answer = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
         return [item["text"] for item in answer]
 
-    gone = desk.client.delete(f"/api/entities/{ana}").json()["audit_id"]
+    audit_id = desk.client.delete(f"/api/entities/{ana}").json()["audit_id"]
     assert known() == ["Benito Cruz", "Carlos Diaz"]
-    desk.undo(gone)
+    desk.undo(audit_id)
     desk.client.delete(f"/api/entities/{benito}")
     assert known() == ["Ana Lopez", "Carlos Diaz"]
 

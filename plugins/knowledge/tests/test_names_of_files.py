@@ -86,12 +86,12 @@ def test_tagged_names_and_dates_are_mentions_of_one_entity_a_name(desk: Desk) ->
 
 def test_an_id_of_a_file_leads_to_the_entity_that_has_it_and_parts_two_of_one_name(desk: Desk) -> None:
     link = {"authority": "wikidata", "authority_id": "Q42", "uri": "https://www.wikidata.org/entity/Q42"}
-    known = desk.entity("E. Lund", authority_links=[link])
+    entity = desk.entity("E. Lund", authority_links=[link])
     read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q42;}")))
     read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q43;}")))
     read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q44;}")))
     rows = desk.rows("SELECT entity_id FROM mention ORDER BY rowid")
-    assert rows[0] == (known,)
+    assert rows[0] == (entity,)
     assert len({one for (one,) in rows}) == 3
 
 
@@ -174,7 +174,7 @@ def test_a_name_whose_words_are_gone_is_a_loss_and_what_the_file_tags_is_written
     assert "persName" not in content
     assert "1 name: Elsa Lund" in losses
     read(desk, page_xml(("Here sits Elsa Lund, once more", "")), there.id)
-    (other,) = desk.rows(
+    (other_row,) = desk.rows(
         "SELECT id FROM segment_pass WHERE document_id = ? AND id <> ?", there.id, there.pass_id
     )
-    assert "names" not in write_page(desk, there.id, pass_id=str(other[0]))[1]
+    assert "names" not in write_page(desk, there.id, pass_id=str(other_row[0]))[1]

@@ -52,10 +52,10 @@ def write_graph(desk: Desk, chance: random.Random) -> Graph:
     for number in range(chance.randrange(8, 18)):
         subject, target, verb = chance.choice(graph.people), chance.choice(graph.people), chance.choice("ab")
         rests = {page.id for page in chance.sample(pages, chance.choice((0, 0, 1, 1, 2)))}
-        on = {one.id for one in chance.sample(graph.said, chance.choice((0, 0, 1)) if graph.said else 0)}
+        ids = {one.id for one in chance.sample(graph.said, chance.choice((0, 0, 1)) if graph.said else 0)}
         about = {"subject_entity_id": subject, "object_entity_id": target, "predicate_verb": verb}
-        claim = desk.claim(f"Statement {number}", **about, source_ids=sorted(rests | on))["id"]
-        graph.said.append(Statement(claim, subject, verb, target, rests, on))
+        claim = desk.claim(f"Statement {number}", **about, source_ids=sorted(rests | ids))["id"]
+        graph.said.append(Statement(claim, subject, verb, target, rests, ids))
     for said in chance.sample(graph.said, 2):
         desk.do("claim.update", {"claim_id": said.id, "curation_state": "rejected"})
         said.rejected = True
@@ -85,12 +85,12 @@ def resting_only_on_trash(graph: Graph) -> set[str]:
     """The statements of which all evidence is in the Trash, or itself such a statement."""
     found: set[str] = set()
     for _ in graph.said:
-        for one in graph.said:
-            dead = [page in graph.trashed for page in one.pages] + [
-                other in found for other in one.statements
+        for statement in graph.said:
+            dead = [page in graph.trashed for page in statement.pages] + [
+                statement in found for statement in statement.statements
             ]
             if dead and all(dead):
-                found.add(one.id)
+                found.add(statement.id)
     return found
 
 
@@ -98,17 +98,25 @@ def withheld_statements(graph: Graph) -> set[str]:
     """The statements with any evidence on a restricted page, or on such a statement."""
     found: set[str] = set()
     for _ in graph.said:
-        found |= {one.id for one in graph.said if one.pages & graph.restricted or one.statements & found}
+        found |= {
+            statement.id
+            for statement in graph.said
+            if statement.pages & graph.restricted or statement.statements & found
+        }
     return found
 
 
 def withheld_people(graph: Graph) -> set[str]:
     """The people that only restricted pages and withheld statements name."""
     found, withheld = set(), withheld_statements(graph)
-    for who in graph.people:
-        about = {one.id for one in graph.said if who in (one.subject, one.target)}
-        if (graph.named_on[who] or about) and graph.named_on[who] <= graph.restricted and about <= withheld:
-            found.add(who)
+    for person in graph.people:
+        about = {statement.id for statement in graph.said if person in (statement.subject, statement.target)}
+        if (
+            (graph.named_on[person] or about)
+            and graph.named_on[person] <= graph.restricted
+            and about <= withheld
+        ):
+            found.add(person)
     return found
 
 
@@ -116,12 +124,12 @@ def left_out(graph: Graph, *, by_rights: bool) -> tuple[set[str], set[str]]:
     """The statements and people that a caller is not shown; *by_rights*: one from whom restricted pages are withheld."""
     dead, hidden_people = resting_only_on_trash(graph), withheld_people(graph) if by_rights else set()
     withheld = withheld_statements(graph) if by_rights else set()
-    for who in graph.people:
-        about = {one.id for one in graph.said if who in (one.subject, one.target)}
-        on = graph.named_on[who] - (graph.restricted if by_rights else set())
+    for person in graph.people:
+        about = {statement.id for statement in graph.said if person in (statement.subject, statement.target)}
+        on = graph.named_on[person] - (graph.restricted if by_rights else set())
         has_dead = bool(on & graph.trashed or about & dead)
-        if has_dead and who not in graph.verified and not on - graph.trashed and not about - dead:
-            hidden_people.add(who)
+        if has_dead and person not in graph.verified and not on - graph.trashed and not about - dead:
+            hidden_people.add(person)
     return dead | withheld, hidden_people
 
 
@@ -129,11 +137,11 @@ def expect_right(graph: Graph, answer: dict[str, Any], depth: int, limit: int, *
     """Compare an answer with a walk over the statements, one step after the other."""
     hidden_statements, hidden_people = left_out(graph, by_rights=by_rights)
     shown = [
-        one
-        for one in graph.said
-        if one.id not in hidden_statements
-        and not one.rejected
-        and not {one.subject, one.target} & hidden_people
+        statement
+        for statement in graph.said
+        if statement.id not in hidden_statements
+        and not statement.rejected
+        and not {statement.subject, statement.target} & hidden_people
     ]
     levels = [{answer["entity_id"]}]
     for _ in range(depth):
@@ -141,18 +149,18 @@ def expect_right(graph: Graph, answer: dict[str, Any], depth: int, limit: int, *
         beside = {item.target for item in shown if item.subject in levels[-1]}
         beside |= {item.subject for item in shown if item.target in levels[-1]}
         levels.append(beside - nearer)
-    told = {node["id"]: node["depth"] for node in answer["nodes"]}
+    depths_by_id = {node["id"]: node["depth"] for node in answer["nodes"]}
     room = limit
     for far, level in enumerate(levels):
-        here = {one for one, at in told.items() if at == far}
+        here = {one for one, at in depths_by_id.items() if at == far}
         assert here <= level
         assert len(here) == min(len(level), room)
         room -= len(here)
-    assert len(told) == len(answer["nodes"]) == limit - room
+    assert len(depths_by_id) == len(answer["nodes"]) == limit - room
     assert answer["truncated"] == (sum(map(len, levels)) > limit)
     edges: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for one in shown:
-        if one.subject in told and one.target in told:
+        if one.subject in depths_by_id and one.target in depths_by_id:
             edges[one.subject, one.verb, one.target].append(one.id)
     got = {(edge["source"], edge["predicate"], edge["target"]): edge["claim_ids"] for edge in answer["edges"]}
     assert len(got) == len(answer["edges"])
@@ -164,13 +172,13 @@ def expect_listed(graph: Graph, headers: dict[str, str]) -> None:
     statements, people = left_out(graph, by_rights=bool(headers))
     shown = {
         "entities": set(graph.people) - people,
-        "claims": {one.id for one in graph.said} - statements,
+        "claims": {statement.id for statement in graph.said} - statements,
     }
     for name, ids in shown.items():
         found: list[str] = []
         while True:
-            asked = {"limit": 2, "offset": len(found)}
-            page = graph.desk.client.get(f"/api/{name}", params=asked, headers=headers).json()
+            query = {"limit": 2, "offset": len(found)}
+            page = graph.desk.client.get(f"/api/{name}", params=query, headers=headers).json()
             assert page["total"] == len(ids)
             if not page["items"]:
                 break
@@ -187,10 +195,10 @@ def test_nodes_and_edges_are_those_that_a_plain_walk_finds(desk: Desk, seed: int
         expect_listed(graph, headers)
     for one, depth in itertools.product(graph.people, (1, 2, 3)):
         limit = chance.choice((1, 2, 3, 5, 200))
-        asked = {"depth": depth, "limit": limit}
+        query = {"depth": depth, "limit": limit}
         path = f"/api/kg/entities/{one}/neighbourhood"
-        expect_right(graph, desk.get(path, **asked), depth, limit, by_rights=False)
-        theirs = desk.client.get(path, params=asked, headers=who)
+        expect_right(graph, desk.get(path, **query), depth, limit, by_rights=False)
+        theirs = desk.client.get(path, params=query, headers=who)
         if one in withheld:
             assert theirs.status_code in (403, 404)
         else:

@@ -47,8 +47,8 @@ def test_a_page_of_another_origin_cannot_use_it_unless_the_owner_named_it(desk: 
     ways: tuple[tuple[str, dict[str, Any]], ...] = (("GET", {}), ("POST", form), ("OPTIONS", {}))
     for origin in ("http://evil.example", "null", "http://127.0.0.1:9999"):
         for method, more in ways:
-            asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-            answer: Any = refine.ask(method, headers=asked, **more)
+            headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+            answer: Any = refine.ask(method, headers=headers, **more)
             if (method, origin) == ("OPTIONS", "null"):
                 continue
             assert (answer.status_code, answer.json()["code"]) == (403, "origin_refused"), (method, origin)

@@ -40,8 +40,8 @@ def at(desk: Desk, page: Page, words: str) -> dict[str, Any]:
 
 def turn(desk: Desk, page: Page) -> None:
     """State that the page is written from right to left: its right line then comes first."""
-    stated = {"level": "node", "key": "direction", "value": "rtl", "target_id": page.id}
-    assert desk.client.put("/api/source-settings", json=stated).status_code == 200
+    body = {"level": "node", "key": "direction", "value": "rtl", "target_id": page.id}
+    assert desk.client.put("/api/source-settings", json=body).status_code == 200
 
 
 def order_backwards(desk: Desk, page: Page, kind: str) -> str:
@@ -54,20 +54,20 @@ def order_backwards(desk: Desk, page: Page, kind: str) -> str:
 
 def expect_at_their_words(desk: Desk, page: Page, text: str) -> None:
     """Each mention is at its words in *text*, by the page's list, the line's list and the entity's."""
-    for one in desk.names_on(page)["items"]:
-        assert (one["placed"], one["stale"]) == (True, False)
-        assert text[one["char_start"] : one["char_end"]] == one["text"]
+    for item in desk.names_on(page)["items"]:
+        assert (item["placed"], item["stale"]) == (True, False)
+        assert text[item["char_start"] : item["char_end"]] == item["text"]
         (of_entity,) = (
-            other
-            for other in desk.get(f"/api/entities/{one['entity_id']}/mentions")["items"]
-            if other["id"] == one["id"]
+            other_item
+            for other_item in desk.get(f"/api/entities/{item['entity_id']}/mentions")["items"]
+            if other_item["id"] == item["id"]
         )
         (of_line,) = (
-            other
-            for other in desk.get(f"/api/segments/{one['segment_id']}/statements")["mentions"]
-            if other["mention"] == one["id"]
+            mention
+            for mention in desk.get(f"/api/segments/{item['segment_id']}/statements")["mentions"]
+            if mention["mention"] == item["id"]
         )
-        span = one["char_start"], one["char_end"]
+        span = item["char_start"], item["char_end"]
         assert (of_entity["char_start"], of_entity["char_end"]) == span
         assert (of_line["source_char_start"], of_line["source_char_end"]) == span
     assert desk.get("/api/staleness", document_id=page.id)["items"] == []
@@ -85,12 +85,12 @@ def test_a_named_order_moves_no_offset_and_its_text_has_the_words_on_the_same_li
     text = text_of(desk, columns)
     assert (text["order_id"], text["text"]) == (None, "\n".join((LEFT, RIGHT, BELOW)))
     expect_at_their_words(desk, columns, text["text"])
-    named = text_of(desk, columns, order=order)
-    assert named["text"] == "\n".join((BELOW, RIGHT, LEFT))
-    starts = {span["segment_id"]: span["char_start"] for span in named["spans"]}
+    named_text = text_of(desk, columns, order=order)
+    assert named_text["text"] == "\n".join((BELOW, RIGHT, LEFT))
+    starts = {span["segment_id"]: span["char_start"] for span in named_text["spans"]}
     for one in before:
         first, last = (starts[one["segment_id"]] + one[f"segment_char_{end}"] for end in ("start", "end"))
-        assert named["text"][first:last] == one["text"]
+        assert named_text["text"][first:last] == one["text"]
 
 
 def test_offsets_follow_when_the_page_is_read_from_the_right(desk: Desk, columns: Page) -> None:
@@ -143,16 +143,16 @@ def test_refused_spans_and_corrections_follow_when_the_page_is_read_from_the_rig
 def test_the_other_pass_is_asked_for_by_name(desk: Desk, columns: Page) -> None:
     juan = desk.entity()
     mention = desk.mention(columns, juan, "Juan Garcia")
-    other = str(desk.do("segment.pass_create", {"document_id": columns.id, "name": "Second"})["id"])
-    second = desk.lay(columns.id, other, ["Nothing", LEFT])
+    other_pass_id = str(desk.do("segment.pass_create", {"document_id": columns.id, "name": "Second"})["id"])
+    second = desk.lay(columns.id, other_pass_id, ["Nothing", LEFT])
     desk.do("segment.pass_choose", {"pass_id": columns.pass_id, "working": True})
-    sides = {"reference": {"pass_id": columns.pass_id}, "hypothesis": {"pass_id": other}}
+    sides = {"reference": {"pass_id": columns.pass_id}, "hypothesis": {"pass_id": other_pass_id}}
     compared = desk.client.post(f"/api/documents/{columns.id}/readings/compare", json=sides)
     assert compared.status_code == 200, compared.text
-    assert text_of(desk, columns, pass_id=other)["text"] == f"Nothing\n{LEFT}"
+    assert text_of(desk, columns, pass_id=other_pass_id)["text"] == f"Nothing\n{LEFT}"
     # Neither the comparison nor a text asked for by its pass changes by which pass the page is read.
     expect_at_their_words(desk, columns, text_of(desk, columns)["text"])
-    desk.do("segment.pass_choose", {"pass_id": other, "working": True})
+    desk.do("segment.pass_choose", {"pass_id": other_pass_id, "working": True})
     (lost,) = desk.names_on(columns)["items"]
     assert (lost["placed"], lost["char_start"], lost["stale"]) == (False, None, True)
     where = {"document_id": columns.id, "char_start": mention["char_start"], "char_end": mention["char_end"]}
@@ -165,8 +165,8 @@ def test_the_other_pass_is_asked_for_by_name(desk: Desk, columns: Page) -> None:
     (line,) = (span for span in own["spans"] if span["segment_id"] == lost["segment_id"])
     first, last = (line["char_start"] + lost[f"segment_char_{end}"] for end in ("start", "end"))
     assert own["text"][first:last] == "Juan Garcia"
-    again = desk.do("mention.create", {"entity_id": juan, **at(desk, columns, "Juan Garcia")})
-    assert again["segment_id"] == second.lines[1]
+    second_mention = desk.do("mention.create", {"entity_id": juan, **at(desk, columns, "Juan Garcia")})
+    assert second_mention["segment_id"] == second.lines[1]
     desk.do("segment.pass_choose", {"pass_id": columns.pass_id, "working": True})
     placed = {item["id"]: item["placed"] for item in desk.names_on(columns)["items"]}
-    assert placed == {mention["id"]: True, again["id"]: False}
+    assert placed == {mention["id"]: True, second_mention["id"]: False}

@@ -21,40 +21,40 @@ def expect_person_only(answer: Any) -> None:
 def test_a_machine_does_not_lift_what_a_person_refused(desk: Desk) -> None:
     page, juan, who = desk.page(), desk.entity(), machine(desk)
     mention = desk.mention(page, juan, "Juan Garcia", who=AGENT)
-    gone = desk.client.delete(f"/api/mentions/{mention['id']}").json()["audit_id"]
-    expect_person_only(desk.client.post(f"/api/actions/audit/{gone}/undo", headers=who))
+    audit_id = desk.client.delete(f"/api/mentions/{mention['id']}").json()["audit_id"]
+    expect_person_only(desk.client.post(f"/api/actions/audit/{audit_id}/undo", headers=who))
     # With the entity its refusals would go, and the next run would name the words again.
     expect_person_only(desk.client.delete(f"/api/entities/{juan}", headers=who))
     expect_person_only(invoke(desk, who, "entity.delete", entity_id=juan))
-    assert [one["text"] for one in desk.names_on(page)["refused"]] == ["Juan Garcia"]
-    desk.undo(gone)
+    assert [entry["text"] for entry in desk.names_on(page)["refused"]] == ["Juan Garcia"]
+    desk.undo(audit_id)
     assert desk.names_on(page)["refused"] == []
 
 
 def test_a_machine_may_lift_its_own_refusal(desk: Desk) -> None:
     page, juan, who = desk.page(), desk.entity(), machine(desk)
     mention = desk.mention(page, juan, "Juan Garcia", who=AGENT)
-    gone = desk.client.delete(f"/api/mentions/{mention['id']}", headers=who).json()["audit_id"]
-    answer = desk.client.post(f"/api/actions/audit/{gone}/undo", headers=who)
+    audit_id = desk.client.delete(f"/api/mentions/{mention['id']}", headers=who).json()["audit_id"]
+    answer = desk.client.post(f"/api/actions/audit/{audit_id}/undo", headers=who)
     assert answer.status_code == 200, answer.text
     assert [item["id"] for item in desk.names_on(page)["items"]] == [mention["id"]]
 
 
 def test_an_entity_goes_by_no_machine_with_a_mention_that_a_person_corrected(desk: Desk) -> None:
-    page, juan, other, who = desk.page(), desk.entity(), desk.entity("Another"), machine(desk)
+    page, juan, other_entity, who = desk.page(), desk.entity(), desk.entity("Another"), machine(desk)
     desk.mention(page, juan, "Juan Garcia", who=AGENT)
-    where = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": other}
-    desk.client.post(f"/api/entities/{juan}/mentions/repoint", json=where)
-    expect_person_only(desk.client.delete(f"/api/entities/{other}", headers=who))
-    assert desk.client.delete(f"/api/entities/{other}").status_code == 200
+    body = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": other_entity}
+    desk.client.post(f"/api/entities/{juan}/mentions/repoint", json=body)
+    expect_person_only(desk.client.delete(f"/api/entities/{other_entity}", headers=who))
+    assert desk.client.delete(f"/api/entities/{other_entity}").status_code == 200
 
 
 def decisions(desk: Desk) -> dict[str, str]:
     """A step for each kind of decision that only a person takes."""
-    page, juan, other, third = desk.page(), desk.entity(), desk.entity("Joan"), desk.entity("Third")
+    page, juan, other_entity, third = desk.page(), desk.entity(), desk.entity("Joan"), desk.entity("Third")
     desk.mention(page, juan, "Juan Garcia")
     claim = desk.claim()["id"]
-    pair = {"survivor_id": juan, "candidate_id": other, "score": 0.9}
+    pair = {"survivor_id": juan, "candidate_id": other_entity, "score": 0.9}
     match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
     where = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": third}
     sent = {
@@ -83,14 +83,14 @@ def test_a_machine_neither_undoes_nor_redoes_a_persons_decision(desk: Desk) -> N
 
 
 def test_a_machine_takes_none_of_these_decisions_by_way_of_the_registry(desk: Desk) -> None:
-    juan, other, who = desk.entity(), desk.entity("Joan"), machine(desk)
+    juan, other_entity, who = desk.entity(), desk.entity("Joan"), machine(desk)
     claim = desk.claim()["id"]
-    pair = {"survivor_id": juan, "candidate_id": other, "score": 0.9}
+    pair = {"survivor_id": juan, "candidate_id": other_entity, "score": 0.9}
     match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
     for name, params in (
         ("entity.update", {"entity_id": juan, "curation_state": "verified"}),
         ("entity.update", {"entity_id": juan, "curation_state": "rejected"}),
-        ("entity.merge", {"survivor_id": juan, "ids": [other]}),
+        ("entity.merge", {"survivor_id": juan, "ids": [other_entity]}),
         ("entity.decide_match", {"match_id": match, "state": "accepted"}),
         ("claim.update", {"claim_id": claim, "curation_state": "curated"}),
     ):
@@ -102,8 +102,8 @@ def test_a_machine_takes_none_of_these_decisions_by_way_of_the_registry(desk: De
 def test_a_candidate_that_is_accepted_and_rejected_at_once_is_decided_once(desk: Desk) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    one, two = desk.entity(), desk.entity("Joan Garcia")
-    pair = {"survivor_id": one, "candidate_id": two, "score": 0.9}
+    entity, second_entity = desk.entity(), desk.entity("Joan Garcia")
+    pair = {"survivor_id": entity, "candidate_id": second_entity, "score": 0.9}
     match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
 
     def decide(state: str) -> int:
@@ -115,20 +115,20 @@ def test_a_candidate_that_is_accepted_and_rejected_at_once_is_decided_once(desk:
     assert sorted(answers.values()) == [200, 409]
     (won,) = [state for state, status in answers.items() if status == 200]
     assert desk.get("/api/entity-matches")["items"][0]["state"] == won
-    assert (desk.get(f"/api/entities/{two}")["merged_into_id"] == one) is (won == "accepted")
+    assert (desk.get(f"/api/entities/{second_entity}")["merged_into_id"] == entity) is (won == "accepted")
 
 
 def test_no_machine_names_a_refused_span_by_any_way(desk: Desk) -> None:
-    page, juan, other = desk.page(), desk.entity(), desk.entity("Other")
+    page, juan, other_entity = desk.page(), desk.entity(), desk.entity("Other")
     mention = desk.mention(page, juan, "Juan Garcia")
     desk.client.delete(f"/api/mentions/{mention['id']}")
     where = {"document_id": page.id, **page.at("Juan Garcia")}
     who = machine(desk)
     answer = desk.client.post("/api/mentions", json={"entity_id": juan, **where}, headers=who)
     assert (answer.status_code, answer.json()["code"]) == (409, "refused_span")
-    desk.mention(page, other, "Juan Garcia", who=AGENT)
+    desk.mention(page, other_entity, "Juan Garcia", who=AGENT)
     moved = desk.client.post(
-        f"/api/entities/{other}/mentions/repoint", json={**where, "to_entity_id": juan}, headers=who
+        f"/api/entities/{other_entity}/mentions/repoint", json={**where, "to_entity_id": juan}, headers=who
     )
     assert (moved.status_code, moved.json()["code"]) == (409, "refused_span")
     desk.mention(page, juan, "Toledo", who=AGENT)
@@ -202,7 +202,7 @@ def test_jobs_add_what_they_find_to_a_verified_entity_and_leave_what_it_has(desk
     for name, params in (("entity.take_dates", dates), ("entity.take_links", links)):
         assert invoke(desk, who, name, **params).status_code == 200
     answer = desk.get(f"/api/entities/{juan}")
-    assert [one["as_written"] for one in answer["date_values"]] == ["1640", "1642"]
+    assert [date_value["as_written"] for date_value in answer["date_values"]] == ["1640", "1642"]
     assert [authority_link["uri"] for authority_link in answer["authority_links"]] == [link["uri"]]
     assert (answer["canonical_name"], answer["curation_state"]) == ("Juan Garcia", "verified")
 
@@ -214,24 +214,24 @@ def propose(desk: Desk, one: str, other: str) -> list[str]:
 
 
 def test_a_match_that_a_person_rejected_stays_rejected(desk: Desk) -> None:
-    one, other, who = desk.entity(), desk.entity("Joan"), machine(desk)
-    (match,) = propose(desk, one, other)
+    first_entity, other_entity, who = desk.entity(), desk.entity("Joan"), machine(desk)
+    (match,) = propose(desk, first_entity, other_entity)
     decided = desk.client.post(f"/api/entity-matches/{match}/decide", json={"state": "rejected"}).json()
     assert "decided_by_person" not in decided
     undo = f"/api/actions/audit/{decided['audit_id']}/undo"
     expect_person_only(desk.client.post(undo, headers=who))
     # Without one of the two the decision would go, and the next run would propose them again.
-    for entity in (one, other):
+    for entity in (first_entity, other_entity):
         expect_person_only(desk.client.delete(f"/api/entities/{entity}", headers=who))
-    assert propose(desk, one, other) == []
+    assert propose(desk, first_entity, other_entity) == []
     (redo,) = desk.client.post(undo).json()["audit_ids"]
     expect_person_only(desk.client.post(f"/api/actions/audit/{redo}/undo", headers=who))
     assert desk.get("/api/entity-matches")["items"][0]["state"] == "pending"
 
 
 def test_a_machine_may_undo_its_own_rejection_of_a_match(desk: Desk) -> None:
-    one, other, who = desk.entity(), desk.entity("Joan"), machine(desk)
-    (match,) = propose(desk, one, other)
+    entity, other_entity, who = desk.entity(), desk.entity("Joan"), machine(desk)
+    (match,) = propose(desk, entity, other_entity)
     path = f"/api/entity-matches/{match}/decide"
     step = desk.client.post(path, json={"state": "rejected"}, headers=who).json()["audit_id"]
     assert desk.client.post(f"/api/actions/audit/{step}/undo", headers=who).status_code == 200
@@ -262,7 +262,7 @@ def test_no_job_gives_back_a_link_or_a_date_that_a_person_took_away(desk: Desk) 
         return len(answer["date_values"]), len(answer["authority_links"])
 
     assert work() == (1, 1)
-    taken = desk.client.patch(f"/api/entities/{juan}", json={"authority_links": []}).json()
+    answer = desk.client.patch(f"/api/entities/{juan}", json={"authority_links": []}).json()
     assert work() == (1, 0)
     desk.client.patch(f"/api/entities/{juan}", json={"date_values": []})
     desk.client.patch(f"/api/entities/{juan}", json={"curation_state": "verified"})
@@ -272,12 +272,12 @@ def test_no_job_gives_back_a_link_or_a_date_that_a_person_took_away(desk: Desk) 
     assert work() == (0, 1)
     desk.client.patch(f"/api/entities/{juan}", json={"date_values": [date]})
     assert work() == (1, 1)
-    assert taken["audit_id"]
+    assert answer["audit_id"]
 
 
 def test_a_machine_neither_accepts_a_predicted_relation_nor_decides_or_asks_anew(desk: Desk) -> None:
-    one, other, who = desk.entity(), desk.entity("The vineyard"), machine(desk)
-    about = {"source_entity_id": one, "relation": "owned", "target_entity_id": other, "score": 0.8}
+    entity, other_entity, who = desk.entity(), desk.entity("The vineyard"), machine(desk)
+    about = {"source_entity_id": entity, "relation": "owned", "target_entity_id": other_entity, "score": 0.8}
     path = "/api/kg/kgembed/reviews"
     review = desk.client.post(path, json=about, headers=who).json()["id"]
     expect_person_only(desk.client.patch(f"{path}/{review}", json={"state": "accepted"}, headers=who))

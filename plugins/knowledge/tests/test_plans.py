@@ -40,12 +40,14 @@ def test_a_list_is_read_in_its_index_and_counted_without_a_look_at_its_rows(
 
 
 def test_mentions_are_read_without_a_look_at_every_document(library: Library, desk: Desk) -> None:
-    named = desk.entity()
+    entity = desk.entity()
     with library.db.read() as conn:
         raw, statements = raw_of(conn), []
         raw.set_trace_callback(statements.append)
-        list_mentions(conn, named)
+        list_mentions(conn, entity)
         raw.set_trace_callback(None)
-        asked = [statement for statement in statements if "FROM mention" in statement.replace("\n", " ")]
-        plans = [row[3] for item in asked for row in raw.execute(f"EXPLAIN QUERY PLAN {item}")]
+        asked_statements = [
+            statement for statement in statements if "FROM mention" in statement.replace("\n", " ")
+        ]
+        plans = [row[3] for item in asked_statements for row in raw.execute(f"EXPLAIN QUERY PLAN {item}")]
     assert [plan for plan in plans if "document" in plan and "SCAN" in plan] == []

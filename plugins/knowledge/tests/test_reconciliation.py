@@ -49,10 +49,10 @@ class Refine:
 
     def ask(self, method: str, path: str = "", **more: Any) -> Any:
         headers = {"Authorization": "", "X-Service-Library-Path": "", **more.pop("headers", {})}
-        sent = self.client.build_request(method, self.address + path, headers=headers, **more)
+        request = self.client.build_request(method, self.address + path, headers=headers, **more)
         for name in ("authorization", "x-service-library-path"):
-            del sent.headers[name]
-        return self.client.send(sent)
+            del request.headers[name]
+        return self.client.send(request)
 
     def candidates(self, **query: Any) -> list[dict[str, Any]]:
         answer = self.ask("POST", data={"queries": json.dumps({"q0": query})})
@@ -77,11 +77,11 @@ def test_the_service_says_what_it_is(desk: Desk, refine: Refine, known: dict[str
     draft = Refine(desk, address.replace("/0.2", "/1.0-draft")).ask("GET").json()
     assert (draft["versions"], draft["suggest"]["entity"]) == (["1.0-draft"], True)
     path = answer["preview"]["url"].replace("{{id}}", known["Ana López"])
-    shown = refine.ask("GET", path.partition(address)[2])
-    assert "<b>" not in shown.text
-    assert "&lt;b&gt;wife" in shown.text
-    assert "1561-05-02" in shown.text
-    assert shown.headers["content-security-policy"] == "default-src 'none'"
+    shown_answer = refine.ask("GET", path.partition(address)[2])
+    assert "<b>" not in shown_answer.text
+    assert "&lt;b&gt;wife" in shown_answer.text
+    assert "1561-05-02" in shown_answer.text
+    assert shown_answer.headers["content-security-policy"] == "default-src 'none'"
 
 
 def test_the_very_name_in_any_spelling_is_a_match(refine: Refine, known: dict[str, str]) -> None:
@@ -105,23 +105,25 @@ def test_two_of_one_name_are_both_candidates_and_none_is_the_match(
     desk: Desk, refine: Refine, known: dict[str, str]
 ) -> None:
     desk.do("entity.create", {"canonical_name": "Ana López", "entity_type": "person", "language": "pt"})
-    two = refine.candidates(query="Ana López")[:2]
-    assert [one["match"] for one in two] == [False, False]
+    second_candidates = refine.candidates(query="Ana López")[:2]
+    assert [second_candidate["match"] for second_candidate in second_candidates] == [False, False]
     spoken = refine.candidates(query="Ana López", properties=[{"pid": "language", "v": "es"}])
     assert (spoken[0]["id"], [one["match"] for one in spoken[:2]]) == (known["Ana López"], [True, False])
 
 
 def test_types_and_properties_narrow_what_is_found(desk: Desk, refine: Refine, known: dict[str, str]) -> None:
-    found = refine.candidates(query="Toledo", type="organization", limit=1)
-    assert [item["id"] for item in found] == [known["Toledo Cathedral"]]
+    candidates = refine.candidates(query="Toledo", type="organization", limit=1)
+    assert [item["id"] for item in candidates] == [known["Toledo Cathedral"]]
     for number in range(12):
         desk.do("entity.create", {"canonical_name": f"Toledo {number}", "entity_type": "concept"})
-    found = refine.candidates(query="Toledo", type="organization", limit=1)
-    assert [item["id"] for item in found] == [known["Toledo Cathedral"]]
+    candidates = refine.candidates(query="Toledo", type="organization", limit=1)
+    assert [item["id"] for item in candidates] == [known["Toledo Cathedral"]]
     # As OpenRefine asks: with a type that a candidate should have.
     wanted = {"type": "person", "type_strict": "should"}
-    other = refine.candidates(query="Toledo Cathedral", **wanted)
-    assert [(one["id"], one["match"]) for one in other[:1]] == [(known["Toledo Cathedral"], False)]
+    other_candidates = refine.candidates(query="Toledo Cathedral", **wanted)
+    assert [
+        (other_candidate["id"], other_candidate["match"]) for other_candidate in other_candidates[:1]
+    ] == [(known["Toledo Cathedral"], False)]
     (person,) = refine.candidates(query="Juan García de Toledo", **wanted)
     assert person["match"]
     by_id = refine.candidates(properties=[{"pid": "authority_id", "v": "12345"}])
@@ -144,20 +146,22 @@ def test_types_and_properties_narrow_what_is_found(desk: Desk, refine: Refine, k
 
 def test_properties_of_entities_come_in_both_editions(refine: Refine, known: dict[str, str]) -> None:
     ana = known["Ana López"]
-    asked = {"ids": [ana, "nobody"], "properties": [{"id": "date"}, {"id": "authority"}, {"id": "name"}]}
-    answer = refine.ask("POST", data={"extend": json.dumps(asked)}).json()
+    body = {"ids": [ana, "nobody"], "properties": [{"id": "date"}, {"id": "authority"}, {"id": "name"}]}
+    answer = refine.ask("POST", data={"extend": json.dumps(body)}).json()
     assert answer["rows"][ana]["date"] == [{"date": "1561-05-02T00:00:00"}]
     assert answer["rows"][ana]["authority"] == [{"str": "https://viaf.org/viaf/12345"}]
     assert answer["rows"]["nobody"] == {"date": [], "authority": [], "name": []}
-    draft = refine.ask("POST", "/extend", json=asked).json()
-    assert {one["id"]: one["values"] for one in draft["rows"][0]["properties"]} == answer["rows"][ana]
+    draft = refine.ask("POST", "/extend", json=body).json()
+    assert {attribute["id"]: attribute["values"] for attribute in draft["rows"][0]["properties"]} == answer[
+        "rows"
+    ][ana]
     proposed = refine.ask("GET", "/extend/propose?type=person").json()["properties"]
     assert {"id": "date", "name": "Date"} in proposed
 
 
 def test_suggestions_begin_as_asked(refine: Refine, known: dict[str, str]) -> None:
-    said = [one["name"] for one in refine.ask("GET", "/suggest/entity?prefix=tole").json()["result"]]
-    assert said == ["Juan García de Toledo", "Toledo", "Toledo Cathedral"]
+    names = [one["name"] for one in refine.ask("GET", "/suggest/entity?prefix=tole").json()["result"]]
+    assert names == ["Juan García de Toledo", "Toledo", "Toledo Cathedral"]
     assert [one["id"] for one in refine.ask("GET", "/suggest/type?prefix=per").json()["result"]] == ["person"]
     assert [one["id"] for one in refine.ask("GET", "/suggest/property?prefix=auth").json()["result"]] == [
         "authority",
@@ -205,8 +209,8 @@ def test_a_page_of_another_origin_may_ask_the_service_and_nothing_else(desk: Des
     there = {"Origin": "http://127.0.0.1:3333"}
     answer = refine.ask("GET", "/suggest/entity?prefix=a", headers=there)
     assert answer.headers["access-control-allow-origin"] == there["Origin"]
-    asked = {**there, "Access-Control-Request-Method": "POST"}
-    assert refine.ask("OPTIONS", "/match", headers=asked).status_code == 204
+    headers = {**there, "Access-Control-Request-Method": "POST"}
+    assert refine.ask("OPTIONS", "/match", headers=headers).status_code == 204
     assert desk.client.get("/api/entities", headers=there).status_code == 403
 
 

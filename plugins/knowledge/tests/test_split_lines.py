@@ -38,9 +38,9 @@ def test_mentions_and_evidence_are_found_in_the_part_that_has_their_words(desk: 
     claim = desk.claim(**resting_on(page, "Ana Lopez his wife"))["id"]
     (old, new), step = split(desk, page, "Juan Garcia and", "Ana Lopez his wife")
     text = desk.get(f"/api/segments/document/{page.id}/text")["text"]
-    found = names_by_entity(desk, page)
-    assert (found[juan]["segment_id"], found[ana]["segment_id"]) == (old, new)
-    for one in found.values():
+    names = names_by_entity(desk, page)
+    assert (names[juan]["segment_id"], names[ana]["segment_id"]) == (old, new)
+    for one in names.values():
         assert one["placed"]
         assert one["stale"]
         assert text[one["char_start"] : one["char_end"]] == one["text"]
@@ -73,8 +73,8 @@ def test_of_the_same_words_in_both_parts_each_is_found_in_its_own(desk: Desk) ->
     desk.mention(page, first, "Juan")
     desk.mention(page, second, "Juan", nth=1)
     (old, new), _ = split(desk, page, "Juan and", "Juan")
-    found = names_by_entity(desk, page)
-    assert (found[first]["segment_id"], found[second]["segment_id"]) == (old, new)
+    names = names_by_entity(desk, page)
+    assert (names[first]["segment_id"], names[second]["segment_id"]) == (old, new)
 
 
 def test_a_refused_span_is_refused_in_the_part_that_has_it(desk: Desk) -> None:
@@ -88,8 +88,8 @@ def test_a_refused_span_is_refused_in_the_part_that_has_it(desk: Desk) -> None:
     with pytest.raises(Conflict) as refusal:
         desk.do("mention.create", {"entity_id": ana, **where}, AGENT)
     assert refusal.value.code == "refused_span"
-    known = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
-    assert known == []
+    items = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
+    assert items == []
 
 
 def test_what_is_named_after_the_split_is_not_looked_for_in_the_other_part(desk: Desk) -> None:

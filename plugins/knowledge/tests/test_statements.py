@@ -51,10 +51,12 @@ def test_a_statement_is_curated_by_persons_only(desk: Desk) -> None:
 
 
 def test_what_a_statement_may_not_rest_on(desk: Desk) -> None:
-    page, one = desk.page(), desk.claim()["id"]
-    other = desk.claim(source_ids=[one])
-    assert (other["source_type"], other["source_ids"]) == ("claim", [one])
-    desk.expect_refusal("PATCH", f"/api/claims/{one}", 422, "rests_on_itself", source_ids=[other["id"]])
+    page, claim_id = desk.page(), desk.claim()["id"]
+    other_claim = desk.claim(source_ids=[claim_id])
+    assert (other_claim["source_type"], other_claim["source_ids"]) == ("claim", [claim_id])
+    desk.expect_refusal(
+        "PATCH", f"/api/claims/{claim_id}", 422, "rests_on_itself", source_ids=[other_claim["id"]]
+    )
     path, text = "/api/claims", {"text": "x"}
     desk.expect_refusal("POST", path, 404, "source_not_found", **text, source_ids=["nothing"])
     desk.expect_refusal("POST", path, 422, "incomplete_span", **text, source_char_start=1, source_char_end=3)
@@ -71,7 +73,7 @@ def test_what_a_statement_may_not_rest_on(desk: Desk) -> None:
         source_char_start=0,
         source_char_end=9999,
     )
-    for kind, sources in (("document", [one]), ("claim", [page.id]), ("multiple", [one])):
+    for kind, sources in (("document", [claim_id]), ("claim", [page.id]), ("multiple", [claim_id])):
         desk.expect_refusal("POST", path, 422, "source_type", **text, source_type=kind, source_ids=sources)
     desk.expect_refusal("POST", path, 422, "interval_reversed", **text, time_start="1700", time_end="1650")
     desk.expect_refusal("POST", path, 404, "entity_not_found", **text, subject_entity_id="nobody")
@@ -80,22 +82,26 @@ def test_what_a_statement_may_not_rest_on(desk: Desk) -> None:
 
 def test_lists_and_search_of_statements(desk: Desk) -> None:
     page, juan, mill = desk.page(), desk.entity(), desk.entity("The mill", "location")
-    one = desk.claim(
+    claim = desk.claim(
         subject_entity_id=juan,
         object_entity_id=mill,
         predicate_verb="sold",
         **resting_on(page, "sold the mill"),
     )
     desk.claim("Ana Lopez was his wife", claim_type="analysis")
-    assert one["subject_canonical"] == "Juan Garcia"
+    assert claim["subject_canonical"] == "Juan Garcia"
     for query in ({"q": "MILL sold"}, {"entity_id": mill}, {"document_id": page.id}, {"claim_type": "fact"}):
-        assert [item["id"] for item in desk.get("/api/claims", **query)["items"]] == [one["id"]], query
+        assert [item["id"] for item in desk.get("/api/claims", **query)["items"]] == [claim["id"]], query
     assert desk.get("/api/claims", curation_state="curated")["total"] == 0
     assert [item["id"] for item in desk.get("/api/entities", entity_id=juan)["items"]] == [mill]
     answer = desk.get("/api/kg/search", q="mill")
-    assert ([e["id"] for e in answer["entities"]], [c["id"] for c in answer["claims"]], answer["count"]) == (
+    assert (
+        [entity["id"] for entity in answer["entities"]],
+        [claim["id"] for claim in answer["claims"]],
+        answer["count"],
+    ) == (
         [mill],
-        [one["id"]],
+        [claim["id"]],
         2,
     )
     assert desk.get("/api/kg/search", q="mill", kinds=["entities"])["claims"] == []
@@ -145,10 +151,10 @@ def owner() -> Any:
 
 
 def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Desk) -> None:
-    gone, stays = desk.page(name="Gone"), desk.page(name="Stays")
+    page, stays = desk.page(name="Gone"), desk.page(name="Stays")
     only, both, checked, bare = (desk.entity(name) for name in ("Only", "Both", "Checked", "Bare"))
     for entity_id in (only, both, checked):
-        desk.mention(gone, entity_id, "Juan Garcia")
+        desk.mention(page, entity_id, "Juan Garcia")
     desk.mention(stays, both, "Juan Garcia")
     # What was the one's once and is another's now does not go with the one.
     desk.mention(stays, only, "Ana Lopez")
@@ -159,33 +165,33 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
     )
     assert step.status_code == 200, step.text
     desk.do("entity.update", {"entity_id": checked, "curation_state": "verified"})
-    lost = desk.claim("lost", subject_entity_id=only, **resting_on(gone, "sold the mill"))["id"]
-    claim = desk.claim("kept", source_ids=[gone.id, stays.id])["id"]
+    lost = desk.claim("lost", subject_entity_id=only, **resting_on(page, "sold the mill"))["id"]
+    claim = desk.claim("kept", source_ids=[page.id, stays.id])["id"]
     second = desk.claim("second hand", source_ids=[lost])["id"]
     free = desk.claim("free")["id"]
 
     def list_ids() -> tuple[set[str], set[str]]:
         names = {item["id"] for item in desk.get("/api/entities")["items"]}
-        said = {item["id"] for item in desk.get("/api/claims")["items"]}
+        ids = {item["id"] for item in desk.get("/api/claims")["items"]}
         stats = desk.get("/api/library/stats")
-        assert (stats["entities"], stats["claims"]) == (len(names), len(said))
-        return names, said
+        assert (stats["entities"], stats["claims"]) == (len(names), len(ids))
+        return names, ids
 
     everything = ({only, both, checked, bare}, {lost, claim, second, free})
     assert list_ids() == everything
-    trash(desk, gone)
+    trash(desk, page)
     assert list_ids() == ({both, checked, bare}, {claim, free})
     assert desk.get("/api/kg/search", q="only")["count"] == 0
     assert desk.get(f"/api/entities/{both}")["source_document_ids"] == [stays.id]
-    desk.client.post(f"/api/documents/{gone.id}/restore")
+    desk.client.post(f"/api/documents/{page.id}/restore")
     assert list_ids() == everything
-    trash(desk, gone)
+    trash(desk, page)
     plan = desk.get("/api/documents/trash/empty")
     assert (plan["statements"], plan["entities"]) == (2, 1)
     assert "1 document in all, and 2 statements and 1 entity that rest on them alone?" in plan["question"]
-    done = desk.client.post("/api/documents/trash/empty", json={})
-    assert done.status_code == 200, done.text
-    assert (done.json()["removed"]["statements"], done.json()["removed"]["entities"]) == (2, 1)
+    answer = desk.client.post("/api/documents/trash/empty", json={})
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["removed"]["statements"], answer.json()["removed"]["entities"]) == (2, 1)
     assert list_ids() == ({both, checked, bare}, {claim, free})
     assert desk.get(f"/api/claims/{claim}")["source_ids"] == [stays.id]
     desk.expect_refusal("GET", f"/api/entities/{only}", 404, "entity_not_found")
@@ -211,9 +217,9 @@ def test_what_hangs_on_an_entity_does_not_keep_the_trash_from_being_emptied(desk
                             "link_type": "related_to"})  # fmt: skip
     trash(desk, page)
     plan = desk.get("/api/documents/trash/empty")
-    done = desk.client.post("/api/documents/trash/empty", json={})
-    assert done.status_code == 200, done.text
-    assert plan["entities"] == done.json()["removed"]["entities"] == 2
+    answer = desk.client.post("/api/documents/trash/empty", json={})
+    assert answer.status_code == 200, answer.text
+    assert plan["entities"] == answer.json()["removed"]["entities"] == 2
     assert {item["id"] for item in desk.get("/api/entities")["items"]} == {mill, child, twin}
     assert desk.get(f"/api/entities/{child}")["parent_id"] is None
     assert desk.get("/api/kg/kgembed/reviews")["count"] == desk.get("/api/entity-matches")["total"] == 0
@@ -225,7 +231,7 @@ def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> Non
     first = desk.mention(page, juan, "Juan Garcia")["id"]
     desk.mention(page, juan, "Juan Garcia", nth=1)
     claim = desk.claim(**resting_on(page, "came Juan Garcia"))["id"]
-    gone = desk.claim("He was of Toledo", **resting_on(page, "of Toledo"))["id"]
+    claim_id = desk.claim("He was of Toledo", **resting_on(page, "of Toledo"))["id"]
     view = desk.do(
         "interpretation.create",
         {"document_id": page.id, "framework_id": "f", "framework_name": "F", "text": "t"},
@@ -237,20 +243,20 @@ def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> Non
     assert told == {
         ("mention", first): "confirm",
         ("statement", claim): "confirm",
-        ("statement", gone): "review",
+        ("statement", claim_id): "review",
         ("interpretation", view["id"]): "confirm",
     }
     assert desk.get("/api/staleness", segment_id=page.lines[2])["count"] == 1
     stale = {item["id"]: item["stale"] for item in desk.get("/api/claims")["items"]}
-    assert stale == {claim: True, gone: True}
+    assert stale == {claim: True, claim_id: True}
     # The list takes lines from the texts as they are kept, one statement works its page's text out.
-    for one in desk.get("/api/claims")["items"]:
-        assert one == desk.get(f"/api/claims/{one['id']}")
+    for item in desk.get("/api/claims")["items"]:
+        assert item == desk.get(f"/api/claims/{item['id']}")
     items = [{"kind": "mention", "id": first}, {"kind": "statement", "id": claim}]
     confirmed = desk.client.post("/api/staleness/confirm", json={"items": items})
     assert confirmed.json()["confirmed"] == 2
-    left = {item["id"] for item in desk.get("/api/staleness", segment_id=page.lines[0])["items"]}
-    assert left == {gone, view["id"]}
+    ids = {item["id"] for item in desk.get("/api/staleness", segment_id=page.lines[0])["items"]}
+    assert ids == {claim_id, view["id"]}
     desk.undo(confirmed.json()["audit_id"])
     assert desk.get("/api/staleness", document_id=page.id)["count"] == 4
     desk.undo(audit)
@@ -344,8 +350,8 @@ def test_evidence_is_carried_across_a_match(desk: Desk) -> None:
     page = desk.page()
     claim = desk.claim(**resting_on(page, "sold the mill"))["id"]
     desk.claim("other", **resting_on(page, "Juan Garcia"))
-    other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
-    new = desk.lay(page.id, other, ["Before me", "and Ana", "and he sold the mill to Juan"])
+    other_pass_id = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
+    new = desk.lay(page.id, other_pass_id, ["Before me", "and Ana", "and he sold the mill to Juan"])
     match = desk.do(
         "segment.match_propose", {"from_segment_id": page.lines[2], "to_segment_id": new.lines[2]}
     )["id"]
@@ -357,5 +363,7 @@ def test_evidence_is_carried_across_a_match(desk: Desk) -> None:
         page.lines[2],
         new.lines[2],
     ]
-    again = desk.client.post("/api/segments/carry", json={"match_id": match, "kinds": ["claim_evidence"]})
-    assert "already" in again.json()["not_carried"][0]["why"]
+    second_answer = desk.client.post(
+        "/api/segments/carry", json={"match_id": match, "kinds": ["claim_evidence"]}
+    )
+    assert "already" in second_answer.json()["not_carried"][0]["why"]

@@ -25,14 +25,16 @@ class Secret:
 
 @pytest.fixture
 def secret(desk: Desk) -> Secret:
-    page, named = desk.page(["Secret Person came"], name="Hidden"), desk.entity("Secret Person")
-    desk.mention(page, named, "Secret Person")
-    claim = desk.claim("Secret Person did it", source_ids=[page.id], subject_entity_id=named)["id"]
+    page, entity = desk.page(["Secret Person came"], name="Hidden"), desk.entity("Secret Person")
+    desk.mention(page, entity, "Secret Person")
+    claim = desk.claim("Secret Person did it", source_ids=[page.id], subject_entity_id=entity)["id"]
     second = desk.claim("So it was done", source_ids=[claim])["id"]
     link = {"authority": "a", "authority_id": "1", "uri": "https://a.org/1"}
-    changed = desk.client.patch(f"/api/entities/{named}", json={"authority_links": [link]}).json()["audit_id"]
+    changed = desk.client.patch(f"/api/entities/{entity}", json={"authority_links": [link]}).json()[
+        "audit_id"
+    ]
     desk.do("rights.set", {"target_kind": "document", "target_id": page.id, "restricted": True})
-    return Secret(page, named, claim, second, changed)
+    return Secret(page, entity, claim, second, changed)
 
 
 WRITES: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -107,10 +107,10 @@ def write_block(
 def around(boxes: Sequence[Box]) -> Box:
     """Return the box that contains them all."""
     return Box(
-        min(b.left for b in boxes),
-        min(b.top for b in boxes),
-        max(b.right for b in boxes),
-        max(b.bottom for b in boxes),
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
     )
 
 

@@ -33,10 +33,10 @@ def spread(at: float, *, shadow: int, lean: float = 0.0, seed: int = 1) -> Any:
 @pytest.mark.parametrize("shadow", [40, 120])
 @pytest.mark.parametrize("lean", [0.0, 0.012])
 def test_a_fold_is_found_where_it_is(at: float, shadow: int, lean: float) -> None:
-    found = gutter_of(sheet_of(spread(at, shadow=shadow, lean=lean), LOOKED_AT))
-    assert found is not None
-    assert abs(found.x - at) < 0.008
-    assert abs((found.foot - found.top) - lean) < 0.008
+    gutter = gutter_of(sheet_of(spread(at, shadow=shadow, lean=lean), LOOKED_AT))
+    assert gutter is not None
+    assert abs(gutter.x - at) < 0.008
+    assert abs((gutter.foot - gutter.top) - lean) < 0.008
 
 
 def test_one_page_in_two_columns_is_not_cut() -> None:
@@ -54,15 +54,15 @@ def test_blank_upright_and_tiny_pictures_are_not_cut(width: int, height: int) ->
 @pytest.mark.parametrize("name", ["0001", "0003", "0014", "0021", "0024", "0041"])
 def test_real_openings_are_cut_at_their_fold(name: str) -> None:
     """Measured by eye on the photographs: the folds run between 0.485 and 0.505 of the width."""
-    found = gutter_of(sheet_of(real_image(f"page-pairs/bronod/{name}.jpg", LOOKED_AT), LOOKED_AT))
-    assert found is not None
-    assert 0.485 < found.x < 0.505
+    gutter = gutter_of(sheet_of(real_image(f"page-pairs/bronod/{name}.jpg", LOOKED_AT), LOOKED_AT))
+    assert gutter is not None
+    assert 0.485 < gutter.x < 0.505
 
 
 def test_a_printed_opening_beside_a_dark_table_is_cut_at_its_fold() -> None:
-    found = gutter_of(sheet_of(real_image("hocr/litver.png"), LOOKED_AT))
-    assert found is not None
-    assert 0.54 < found.x < 0.58
+    gutter = gutter_of(sheet_of(real_image("hocr/litver.png"), LOOKED_AT))
+    assert gutter is not None
+    assert 0.54 < gutter.x < 0.58
 
 
 def test_real_single_pages_and_envelopes_are_not_cut() -> None:
@@ -90,7 +90,7 @@ def test_spreads_joined_from_real_pages_are_cut_where_they_were_joined() -> None
         joined = Image.new("L", (halves[0].width + halves[1].width, 1000))
         joined.paste(halves[0], (0, 0))
         joined.paste(halves[1], (halves[0].width, 0))
-        found = gutter_of(sheet_of(joined, LOOKED_AT))
-        off.append(1.0 if found is None else abs(found.x - halves[0].width / joined.width))
+        gutter = gutter_of(sheet_of(joined, LOOKED_AT))
+        off.append(1.0 if gutter is None else abs(gutter.x - halves[0].width / joined.width))
     # The photographs have strips of table at their sides, and the edge of a sheet is as good a place as the join.
     assert sum(one < 0.03 for one in off) >= 7

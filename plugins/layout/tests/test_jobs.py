@@ -71,8 +71,8 @@ def test_regions_take_the_lines_that_stand_in_them_and_the_text_stays(
     regions = rows(library, "SELECT id, run_id FROM segment WHERE kind = 'region' ORDER BY bbox_y")
     assert len(regions) == 2
     assert {run for _, run in regions} == {done["job_id"]}
-    held = dict(rows(library, "SELECT id, parent_segment_id FROM segment WHERE kind = 'line'"))
-    assert [held[identity] for identity in ids] == [regions[0][0]] * 3 + [regions[1][0]] * 3
+    held_rows = dict(rows(library, "SELECT id, parent_segment_id FROM segment WHERE kind = 'line'"))
+    assert [held_rows[identity] for identity in ids] == [regions[0][0]] * 3 + [regions[1][0]] * 3
     from armarium_source_model.api import page_text
 
     with library.db.read() as conn:
@@ -195,18 +195,18 @@ def test_a_prepared_picture_is_a_rendition_with_its_transform_and_is_made_once(
 ) -> None:
     page = samples.leaning_page(example)
     work(engine, library, "prepare-the-image", page, background=True)
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT role, is_primary, json_extract(transform, '$[1]'), json_extract(params, '$.degrees') FROM rendition"
         " WHERE document_id = ? ORDER BY is_primary DESC, role",
         page,
     )
-    assert [(role, primary) for role, primary, _, _ in found] == [
+    assert [(role, primary) for role, primary, _, _ in found_rows] == [
         ("archival-original", 1),
         ("background-removed", 0),
         ("deskewed", 0),
     ]
-    assert found[2][3] == pytest.approx(3.0, abs=0.3)
+    assert found_rows[2][3] == pytest.approx(3.0, abs=0.3)
     again = work(engine, library, "prepare-the-image", page, background=True)
     assert again["output"] == {"renditions": []}
     assert len(rows(library, "SELECT 1 FROM rendition WHERE document_id = ?", page)) == 3
@@ -254,7 +254,7 @@ def test_a_page_without_a_picture_is_named_and_the_others_are_done(
     assert state == "done"
     told = orjson.loads(result)
     assert told["pages"] == 1
-    assert [one["document_id"] for one in told["failed"]] == [bare]
+    assert [entry["document_id"] for entry in told["failed"]] == [bare]
     assert "picture" in told["failed"][0]["why"]
 
 
@@ -263,13 +263,13 @@ def test_tied_words_become_readings_of_the_lines_once(
 ) -> None:
     page = samples.text_page(example)
     done = work(engine, library, "tie-text-to-lines", page)
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT r.content, r.producer_run_id, r.producer_tool, r.producer_model FROM content_representation r"
         " JOIN segment s ON s.id = r.segment_id ORDER BY s.bbox_y",
     )
-    assert " ".join(row[0] for row in found).split() == samples.SAMPLE_TEXT.split()
-    assert {row[1:] for row in found} == {(done["job_id"], "builtin", "tied-text")}
+    assert " ".join(row[0] for row in found_rows).split() == samples.SAMPLE_TEXT.split()
+    assert {row[1:] for row in found_rows} == {(done["job_id"], "builtin", "tied-text")}
     assert work(engine, library, "tie-text-to-lines", page)["skipped"] == 1
 
 
@@ -290,11 +290,11 @@ def test_signs_are_drawn_once_and_the_example_is_none_of_them(
     sample = samples.sign_page(example)
     page, settings = sample["page_id"], sample["settings"]
     work(engine, library, "find-signs", page, **settings)
-    found = rows(
+    found_rows = rows(
         library,
         "SELECT bbox_y + bbox_h / 2, parent_segment_id FROM segment WHERE kind_raw = 'sign' ORDER BY bbox_y",
     )
-    middles = [y * samples.HEIGHT for y, _ in found]
+    middles = [y * samples.HEIGHT for y, _ in found_rows]
     assert middles == pytest.approx([y - 10 for y in samples.SIGN_ROWS[1:]], abs=4)
     assert work(engine, library, "find-signs", page, **settings)["skipped"] == 1
     gone = work_result(engine, library, "find-signs", page, examples=["f" * 32])

@@ -143,9 +143,9 @@ def test_the_skew_of_a_real_page_equals_that_of_hand_drawn_lines() -> None:
     image = real_image(f"{name}.jpg", 2000)
     lines = page_lines(f"{name}.xml", image.size)
     drawn = [[(x / image.width, y / image.height) for x, y in line["Baseline"]] for line in lines]
-    stated = lean_of_lines(drawn, (image.height, image.width))
-    assert stated == pytest.approx(-1.38, abs=0.1)
-    assert lean_of(sheet_of(image)) == pytest.approx(stated, abs=0.3)
+    lean = lean_of_lines(drawn, (image.height, image.width))
+    assert lean == pytest.approx(-1.38, abs=0.1)
+    assert lean_of(sheet_of(image)) == pytest.approx(lean, abs=0.3)
 
 
 def test_a_page_with_writing_at_all_angles_is_not_rotated() -> None:

@@ -20,9 +20,9 @@ def found_on(image: object, longest: int = 2000) -> list[Box]:
 def test_a_heading_over_two_columns_joins_neither() -> None:
     image = paper(1200, 1500, grain=3)
     heading = write(image, 380, 140, "Liber venditionum", 48)
-    left = write_block(image, 100, 220, 460, 24, seed=2)
+    block = write_block(image, 100, 220, 460, 24, seed=2)
     right = write_block(image, 660, 220, 460, 24, seed=3)
-    truth = [heading, around(left), around(right)]
+    truth = [heading, around(block), around(right)]
     assert precision_and_recall(found_on(image), truth, 0.8) == (1.0, 1.0)
 
 

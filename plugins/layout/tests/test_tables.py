@@ -68,9 +68,9 @@ def scale_table(table: Table, scale: float) -> list[tuple[Cell, Box]]:
 
 def ruled_on(image: Any) -> list[tuple[Cell, Box]]:
     sheet = sheet_of(image)
-    found = tables_of(sheet)
-    assert len(found) == 1
-    return scale_table(found[0], sheet.scale)
+    tables = tables_of(sheet)
+    assert len(tables) == 1
+    return scale_table(tables[0], sheet.scale)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -107,8 +107,8 @@ def test_signs_are_found_in_place_also_smaller_and_larger() -> None:
     ink = sheet_of(image).ink
     first = truth[0]
     example = ink[int(first.top) - 4 : int(first.bottom) + 4, int(first.left) - 4 : int(first.right) + 4]
-    found = [sign.box for sign in signs_like([example], ink)]
-    assert precision_and_recall(found, truth, 0.6) == (1.0, 1.0)
+    boxes = [sign.box for sign in signs_like([example], ink)]
+    assert precision_and_recall(boxes, truth, 0.6) == (1.0, 1.0)
 
 
 def test_with_two_examples_each_match_belongs_to_the_more_similar_one() -> None:

@@ -137,8 +137,8 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(project: Model
     response = client.post("/api/workflows", json={"name": "All", "nodes": nodes, "edges": edges})
     assert response.status_code == 200, response.text
     before = table_digests(project.library.db, project.engine.library_schema)
-    sent = {"scope_ids": [page]}
-    begun = client.post(f"/api/workflows/{response.json()['id']}/execute", json=sent)
+    body = {"scope_ids": [page]}
+    begun = client.post(f"/api/workflows/{response.json()['id']}/execute", json=body)
     assert begun.status_code == 202, begun.text
     thread_id = begun.json()["thread_id"]
     assert project.engine.jobs.run_until_idle(project.library, 60)
@@ -183,8 +183,8 @@ def run(
     project: ModelProject, client: Any, workflow: str, pages: list[str], provider: str = "Loopback"
 ) -> dict[str, Any]:
     """Run a workflow to its end; return the run."""
-    sent = {"scope_ids": pages, "provider_override": provider}
-    begun = client.post(f"/api/workflows/{workflow}/execute", json=sent)
+    body = {"scope_ids": pages, "provider_override": provider}
+    begun = client.post(f"/api/workflows/{workflow}/execute", json=body)
     assert begun.status_code == 202, begun.text
     return run_to_end(project, client, begun.json()["thread_id"])
 
@@ -232,12 +232,12 @@ def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_aga
     ]
     assert len(project.provider.asked) == 1
     assert len(result["outputs"]["result"]) == 1
-    again = client.post(f"{THREADS}/{result['thread_id']}/read-again").json()
-    assert run_to_end(project, client, again["thread_id"])["page_items"][0]["status"] == "skipped"
+    second_answer = client.post(f"{THREADS}/{result['thread_id']}/read-again").json()
+    assert run_to_end(project, client, second_answer["thread_id"])["page_items"][0]["status"] == "skipped"
     project.act("rights.withdraw", record_id=made[0])
-    again = client.post(f"{THREADS}/{result['thread_id']}/read-again").json()
-    assert again["pages"] == 1
-    assert run_to_end(project, client, again["thread_id"])["pages_done"] == 1
+    second_answer = client.post(f"{THREADS}/{result['thread_id']}/read-again").json()
+    assert second_answer["pages"] == 1
+    assert run_to_end(project, client, second_answer["thread_id"])["pages_done"] == 1
     assert len(project.provider.asked) == 2
 
 
@@ -254,7 +254,7 @@ def test_a_provider_that_is_switched_off_in_mid_run_fails_the_pages_that_are_lef
     project.provider.answers = CallAtFirstAnswer(lambda: switch(False))
     result = run(project, client, save(client, TO_ASK), [project.page(), project.page(), project.page()])
     assert (result["status"], result["pages_done"], result["pages_failed"]) == ("done", 1, 2)
-    assert all("switched off" in one["reason"] for one in result["page_items"][1:])
+    assert all("switched off" in page_item["reason"] for page_item in result["page_items"][1:])
     assert len(project.provider.asked) == 1
     again = f"{THREADS}/{result['thread_id']}/read-again"
     refused = client.post(again)
@@ -271,8 +271,8 @@ def test_a_run_says_what_its_calls_cost_however_it_ended(project: ModelProject, 
         "Half": {"input_cost": 2.0},
         "Free": {"input_cost": 0.0, "output_cost": 0.0},
     }
-    for name, stated in prices.items():
-        project.provider.add_to(project.engine, name, **stated)
+    for name, price in prices.items():
+        project.provider.add_to(project.engine, name, **price)
     project.provider.answers = ["A gentleman."]
     costs = [run(project, client, flow, pages, name)["cost_usd"] for name in prices]
     assert costs == [pytest.approx(2 * 92e-6), None, 0.0]
@@ -335,4 +335,4 @@ def test_a_chain_asks_the_provider_in_its_inputs_and_lets_pages_leave_only_if_th
         begun = execute(step, **inputs)
         assert begun.status_code == 202, begun.text
         assert run_to_end(project, client, begun.json()["steps"][0]["thread_id"])["status"] == "done"
-    assert {one["path"] for one in project.provider.asked} == {"/v1/chat/completions"}
+    assert {request["path"] for request in project.provider.asked} == {"/v1/chat/completions"}

@@ -87,8 +87,8 @@ def test_page_text_that_instructs_the_model_cannot_make_it_name_another_line(pro
     done = project.job("correct", page)
     assert done["state"] == "failed"
     assert project.rows("SELECT count(*) FROM content_representation WHERE content = 'OWNED'") == [(0,)]
-    for asked in project.provider.asked:
-        assert victim not in ids_in(asked)[:3], "what a line says begins no line of its own"
+    for request in project.provider.asked:
+        assert victim not in ids_in(request)[:3], "what a line says begins no line of its own"
     first = project.provider.asked[0]["body"]
     schema = str(first["response_format"])
     assert line in schema
@@ -137,17 +137,17 @@ def test_a_question_that_was_answered_is_not_asked_again_when_the_job_goes_on(
         return {"lines": [{"id": ids[0], "text": f"line {len(calls)}"}]}
 
     project.answers(answer)
-    given = project.provider.answers
+    answers = project.provider.answers
     busy = Answer(status=429, body=b"", headers={"retry-after": "61"})
-    project.provider.answers = TwoAnswers(given, busy)
+    project.provider.answers = TwoAnswers(answers, busy)
     job = project.job("correct", page)
     assert (job["state"], len(project.provider.asked), len(calls)) == ("waiting", 2, 1)
-    project.provider.answers = given
+    project.provider.answers = answers
     with project.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE id = ?", (job["id"],))
     assert project.engine.jobs.run_until_idle(project.library)
     assert calls == [[line] for line in project.lines(page)]
-    assert [told[-1] for told in project.readings(page).values()] == [
+    assert [reading[-1] for reading in project.readings(page).values()] == [
         ("Loopback", f"line {number}") for number in (1, 2, 3)
     ]
     assert project.rows("SELECT count(*) FROM episode") == [(4,)]
@@ -216,8 +216,8 @@ def test_lines_are_rendered_beside_their_transcription(
     )
     assert words in prompt_of(project.provider.asked[0])
     assert "Be brief." in prompt_of(project.provider.asked[0])
-    told = project.readings(page, kind)
-    assert [told[line] for line in project.lines(page)] == [[("Loopback", f"line {n}")] for n in range(3)]
+    readings = project.readings(page, kind)
+    assert [readings[line] for line in project.lines(page)] == [[("Loopback", f"line {n}")] for n in range(3)]
     assert all(len(reading) == 1 for reading in project.readings(page).values())
     again = project.job("translate-transliterate-normalise", page, **settings)
     assert (again["pages"], again["skipped"]) == (0, 1)

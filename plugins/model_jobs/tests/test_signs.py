@@ -35,14 +35,14 @@ def test_each_sign_is_shown_cut_out_and_described(project: ModelProject) -> None
     project.answers(lambda ids: {"signs": [{"id": second, "is_a": "A notary's\nmark"}]})
     done = project.job("identify-signs", page)
     assert done["state"] == "done", done
-    shown = pictures_in(project.provider.asked[0])
-    assert [item.size for item in shown] == [(60, 60), (60, 60)]
-    for one in shown:
-        grey = one.convert("L")
+    pictures = pictures_in(project.provider.asked[0])
+    assert [item.size for item in pictures] == [(60, 60), (60, 60)]
+    for picture in pictures:
+        grey = picture.convert("L")
         assert grey.getpixel((30, 30)) < 60, "the sign is in the middle of its picture"
         assert grey.getpixel((3, 3)) > 190, "with paper around it"
-    said = json.dumps(project.provider.asked[0]["body"]["messages"])
-    assert said.index(first) < said.index(second)
+    json_text = json.dumps(project.provider.asked[0]["body"]["messages"])
+    assert json_text.index(first) < json_text.index(second)
     assert project.readings(page, "description") == {second: [("Loopback", "A notary's mark")]}
 
 

@@ -58,9 +58,9 @@ def hand_attribute(ex: Example) -> dict[str, Any]:
 
 def hand_merge(ex: Example) -> dict[str, Any]:
     _, lines = sample_lines(ex)
-    one, other = sample_hand(ex), sample_hand(ex)
-    ex.run("hand.attribute", {"hand_id": other, "segment_id": lines[0]})
-    return {"hand_id": one, "other_ids": [other]}
+    hand, other_hand = sample_hand(ex), sample_hand(ex)
+    ex.run("hand.attribute", {"hand_id": other_hand, "segment_id": lines[0]})
+    return {"hand_id": hand, "other_ids": [other_hand]}
 
 
 def sign_example(ex: Example) -> str:

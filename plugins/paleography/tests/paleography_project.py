@@ -44,16 +44,16 @@ class PaleographyProject:
     def get(self, path: str, status: int = 200, **query: Any) -> dict[str, Any]:
         answer = self.client.get(f"/api{path}", params=query)
         assert answer.status_code == status, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def send(
         self, method: str, path: str, body: dict[str, Any] | None = None, status: int = 200
     ) -> dict[str, Any]:
         answer = self.client.request(method, f"/api{path}", json=body)
         assert answer.status_code == status, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def post(self, path: str, body: dict[str, Any] | None = None, status: int = 200) -> dict[str, Any]:
         return self.send("POST", path, body, status)

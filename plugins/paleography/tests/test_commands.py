@@ -21,8 +21,8 @@ def test_hands_and_letters_are_listed_and_drawn(desk: Machine, pictures: Picture
     answer = desk.succeed("action", "run", "hand.create", "-p", params, "--json").json
     assert "Hand A" in desk.succeed("hands").out
     assert desk.succeed("hands", "Hand A", "--json").json["attributions"] == []
-    drawn = desk.succeed("hands", "Hand A", "--sheet", "a.png")
-    assert "0 attributions" in drawn.out
+    output = desk.succeed("hands", "Hand A", "--sheet", "a.png")
+    assert "0 attributions" in output.out
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert "No letterform is described yet." in desk.succeed("letters").out
     assert desk.succeed("letters", "g", "--hand", "Hand A", "--json").json["items"] == []

@@ -48,8 +48,8 @@ def export_tei(project: PaleographyProject, page: Page) -> tuple[Any, Counter[st
     content, losses = export(project, page, "tei")
     tree = etree.fromstring(content.encode())
     assert Tei().validate(content) == []
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(answer) if answer else Path(__file__).resolve().parents[4] / "shared" / "data"
     place = folder / "schemas" / "tei_all-4.7.0.rng"
     if slow_too() and place.is_file():
         schema = compile_schema(place)
@@ -77,9 +77,13 @@ def test_each_kind_of_fact_is_exported_as_its_tei_element(project: PaleographyPr
             extent="one word", extent_quantity=9, extent_unit="chars")  # fmt: skip
     tree, losses = export_tei(project, page)
     for _, name in TABLE:
-        for found in tree.iter(f"{NS}{name}"):
-            assert found.text == "principio"
-            assert (found.get("cert"), found.get("quantity"), found.get("unit")) == ("0.5", "9", "chars")
+        for element in tree.iter(f"{NS}{name}"):
+            assert element.text == "principio"
+            assert (element.get("cert"), element.get("quantity"), element.get("unit")) == (
+                "0.5",
+                "9",
+                "chars",
+            )
     written = [one.tag.removeprefix(NS) for one in tree.find(f".//{NS}body").iter() if one.get("quantity")]
     assert written == [name for _, name in TABLE]
     assert next(tree.iter(f"{NS}add")).get("place") == "above"
@@ -91,20 +95,20 @@ def test_each_kind_of_fact_is_exported_as_its_tei_element(project: PaleographyPr
 
 def test_lost_text_is_a_gap_and_a_fact_without_a_span_covers_its_line(project: PaleographyProject) -> None:
     page = project.page([TEXT, TEXT, TEXT], picture=True)
-    gone = project.page(lines=1, picture=True)
+    removed_page = project.page(lines=1, picture=True)
     state_fact(
         project, page.lines[0], "lost", (12, 12), reason="hole", extent_quantity=2, extent_unit="chars"
     )
     state_fact(project, page.lines[1], "lost")
     state_fact(project, page.lines[2], "added", place="margin")
-    state_fact(project, gone.lines[0], "lost", reason="cut away")
+    state_fact(project, removed_page.lines[0], "lost", reason="cut away")
     tree, _ = export_tei(project, page)
     gaps = list(tree.iter(f"{NS}gap"))
     assert [(gap.get("reason"), gap.get("quantity"), gap.tail and gap.tail.strip()) for gap in gaps] == [
         ("hole", "2", "ꝓ erat uerbum"), (None, None, gaps[1].tail and gaps[1].tail.strip()),
     ]  # fmt: skip
     assert next(tree.iter(f"{NS}add")).text == TEXT
-    tree, _ = export_tei(project, gone)
+    tree, _ = export_tei(project, removed_page)
     assert next(tree.iter(f"{NS}gap")).get("reason") == "cut away"
 
 
@@ -139,9 +143,12 @@ def test_hands_and_signs_are_declared_and_pointed_at(project: PaleographyProject
     project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": campaign})
     project.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "g"})
     tree, losses = export_tei(project, page)
-    notes = {one.get("{http://www.w3.org/XML/1998/namespace}id"): one for one in tree.iter(f"{NS}handNote")}
+    notes = {
+        element.get("{http://www.w3.org/XML/1998/namespace}id"): element
+        for element in tree.iter(f"{NS}handNote")
+    }
     assert {note[0].text for note in notes.values()} == {"A & B", "B"}
-    shifts = [one.get("new") for one in tree.iter(f"{NS}handShift")]
+    shifts = [element.get("new") for element in tree.iter(f"{NS}handShift")]
     assert shifts == [f"#hand-{b}", None, f"#hand-{a}"]
     (g,) = tree.iter(f"{NS}g")
     assert (g.get("ref"), g.text) == (f"#sign-{answer}", "ꝓ")

@@ -21,27 +21,29 @@ def test_a_fact_names_characters_of_the_reading_that_counts(project: Paleography
     project.post("/editorial", {"segment_id": line, "kind": "lost", "char_start": 24, "char_end": 24,
                              "extent_quantity": 2, "extent_unit": "chars", "reason": "hole"})  # fmt: skip
     project.post("/editorial", {"segment_id": line, "kind": "added", "place": "above"})
-    found = project.get(f"/editorial/segment/{line}")
-    assert [fact["kind"] for fact in found["facts"]] == ["added", "unclear", "lost"]
-    assert found["counting_reading"]["text"] == TEXT
-    assert answer["representation_id"] == found["counting_reading"]["representation_id"]
-    assert project.get(f"/editorial/document/{page.id}")["items"] == found["facts"]
-    gone = project.post(f"/editorial/{answer['id']}/withdraw")
+    found_answer = project.get(f"/editorial/segment/{line}")
+    assert [fact["kind"] for fact in found_answer["facts"]] == ["added", "unclear", "lost"]
+    assert found_answer["counting_reading"]["text"] == TEXT
+    assert answer["representation_id"] == found_answer["counting_reading"]["representation_id"]
+    assert project.get(f"/editorial/document/{page.id}")["items"] == found_answer["facts"]
+    removed_answer = project.post(f"/editorial/{answer['id']}/withdraw")
     assert [item["kind"] for item in project.get(f"/editorial/document/{page.id}")["items"]] == [
         "added",
         "lost",
     ]
     assert [fact["kind"] for fact in project.get(f"/editorial/segment/{line}")["facts"]] == ["added", "lost"]
     assert project.post(f"/editorial/{answer['id']}/withdraw", None, 409)["code"] == "withdrawn"
-    project.undo(gone["audit_id"])
+    project.undo(removed_answer["audit_id"])
     assert len(project.get(f"/editorial/segment/{line}")["facts"]) == 3
 
 
 def test_a_span_that_is_not_in_the_reading_is_refused(project: PaleographyProject) -> None:
     page = project.page([TEXT])
     line, bare = page.lines[0], project.page().lines[0]
-    other = project.page(["Fuit homo"])
-    ((foreign,),) = project.rows("SELECT id FROM content_representation WHERE segment_id = ?", other.lines[0])
+    other_page = project.page(["Fuit homo"])
+    ((foreign,),) = project.rows(
+        "SELECT id FROM content_representation WHERE segment_id = ?", other_page.lines[0]
+    )
     about = {"segment_id": line, "kind": "unclear"}
     bodies = [
         ({**about, "char_start": 0, "char_end": len(TEXT) + 1}, 422, "span_outside"),
@@ -70,12 +72,12 @@ def test_a_code_point_belongs_to_one_live_sign(project: PaleographyProject) -> N
     first = project.post("/signs", {**body, "list_references": [{"authority": "Cappelli", "number": "256"}]})
     answer = project.post("/signs", {**body, "name": "per"}, 409)
     assert (answer["code"], answer["id"]) == ("code_point_taken", first["id"])
-    gone = project.post(f"/signs/{first['id']}/withdraw")
+    removed_answer = project.post(f"/signs/{first['id']}/withdraw")
     second = project.post("/signs", {**body, "name": "per"})
-    refused = project.undo(gone["audit_id"], 409)
+    refused = project.undo(removed_answer["audit_id"], 409)
     assert (refused["reason"], refused["id"]) == ("changed", second["id"])
     project.post(f"/signs/{second['id']}/withdraw")
-    project.undo(gone["audit_id"])
+    project.undo(removed_answer["audit_id"])
     assert [item["name"] for item in project.get("/signs")["items"]] == ["pro"]
     assert project.get("/signs", include_withdrawn=True)["count"] == 2
 
@@ -108,10 +110,10 @@ def test_instances_of_a_sign(project: PaleographyProject) -> None:
     project.post("/signs/no/instances", {"segment_id": page.lines[1]}, 404)
     project.get("/signs/no/instances", 404)
     assert project.get(f"/signs/{sign}/instances")["count"] == 1
-    gone = project.post(f"/signs/instances/{answer['id']}/withdraw")
+    removed_answer = project.post(f"/signs/instances/{answer['id']}/withdraw")
     project.post(f"/signs/instances/{answer['id']}/withdraw", None, 409)
     project.post("/signs/instances/no/withdraw", None, 404)
-    project.undo(gone["audit_id"])
+    project.undo(removed_answer["audit_id"])
     taken_back = project.undo(answer["audit_id"])["audit_ids"][0]
     ended = project.post(f"/signs/{sign}/withdraw")
     project.post(f"/signs/{sign}/withdraw", None, 409)
@@ -166,8 +168,8 @@ def test_statements_that_name_a_withdrawn_hand_or_allograph_remain(
         project.undo(step["audit_id"])
     described = project.get(path)["letterform"]
     assert (described["allograph_id"], described["hand_id"]) == (form, hand)
-    (kept,) = project.get(f"/campaigns/document/{page.id}")["items"]
-    assert (kept["name"], kept["hand_id"]) == ("A", hand)
+    (item,) = project.get(f"/campaigns/document/{page.id}")["items"]
+    assert (item["name"], item["hand_id"]) == ("A", hand)
     assert project.send("PUT", path, said, 409)["code"] == "withdrawn"
     assert project.send("PATCH", f"/campaigns/{campaign}", {"hand_id": hand}, 409)["code"] == "withdrawn"
 

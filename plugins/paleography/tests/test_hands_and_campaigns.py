@@ -10,19 +10,21 @@ from armarium.api import Forbidden
 
 def test_rival_attributions_coexist_and_name_their_maker(project: PaleographyProject) -> None:
     line = project.page().lines[0]
-    a, b = project.hand("A"), project.hand("B")
-    project.post("/hands/attributions", {"hand_id": a, "segment_id": line, "certainty": 0.4, "note": "the g"})
+    hand, b = project.hand("A"), project.hand("B")
+    project.post(
+        "/hands/attributions", {"hand_id": hand, "segment_id": line, "certainty": 0.4, "note": "the g"}
+    )
     project.do("hand.attribute", {"hand_id": b, "segment_id": line, "certainty": 0.9}, MACHINE)
-    project.do("hand.attribute", {"hand_id": a, "segment_id": line}, MACHINE)
+    project.do("hand.attribute", {"hand_id": hand, "segment_id": line}, MACHINE)
     items = project.get(f"/hands/segment/{line}")["items"]
     assert [(item["hand_id"], item["provenance_kind"]) for item in items] == [
-        (a, "human"), (b, "agent"), (a, "agent"),
+        (hand, "human"), (b, "agent"), (hand, "agent"),
     ]  # fmt: skip
-    again = {"hand_id": a, "segment_id": line}
-    refused = project.post("/hands/attributions", again, 409)
+    second_body = {"hand_id": hand, "segment_id": line}
+    refused = project.post("/hands/attributions", second_body, 409)
     assert (refused["code"], refused["id"]) == ("already_exists", items[0]["id"])
-    assert project.get(f"/hands/{a}/attributions")["count"] == 2
-    page = project.get(f"/hands/{a}/attributions", limit=1, offset=1)
+    assert project.get(f"/hands/{hand}/attributions")["count"] == 2
+    page = project.get(f"/hands/{hand}/attributions", limit=1, offset=1)
     assert (page["count"], page["total"], page["items"][0]["id"]) == (1, 2, items[2]["id"])
 
 
@@ -32,8 +34,8 @@ def test_a_withdrawn_hand_loses_its_attributions_and_gets_no_new_ones(
     line = project.page().lines[0]
     hand = project.hand()
     answer = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    gone = project.post(f"/hands/{hand}/withdraw")
-    assert gone["withdrawn_at"]
+    removed_answer = project.post(f"/hands/{hand}/withdraw")
+    assert removed_answer["withdrawn_at"]
     assert project.get(f"/hands/segment/{line}")["items"] == []
     assert project.get("/hands")["count"] == 0
     assert project.get("/hands", include_withdrawn=True)["count"] == 1
@@ -43,7 +45,7 @@ def test_a_withdrawn_hand_loses_its_attributions_and_gets_no_new_ones(
         (f"/hands/attributions/{answer['id']}/withdraw", None),
     ):
         assert project.post(path, body, 409)["code"] == "withdrawn", path
-    project.undo(gone["audit_id"])
+    project.undo(removed_answer["audit_id"])
     assert [item["id"] for item in project.get(f"/hands/segment/{line}")["items"]] == [answer["id"]]
 
 
@@ -161,10 +163,10 @@ def test_a_segment_belongs_to_one_campaign(project: PaleographyProject) -> None:
     assert project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": None})["campaign"] is None
     project.send("PUT", f"/campaigns/segment/{line}", {}, 422)
     project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": "no"}, 404)
-    gone = project.post(f"/campaigns/{two}/withdraw")
+    answer = project.post(f"/campaigns/{two}/withdraw")
     assert project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two}, 409)["code"] == "withdrawn"
     assert project.send("PATCH", f"/campaigns/{two}", {"name": "x"}, 409)["code"] == "withdrawn"
-    project.undo(gone["audit_id"])
+    project.undo(answer["audit_id"])
     assert project.get(f"/campaigns/document/{page.id}")["count"] == 2
 
 
@@ -173,9 +175,9 @@ def test_no_undo_gives_a_segment_two_campaigns(project: PaleographyProject) -> N
     line = page.lines[0]
     one, two = (project.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB")
     project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": one})
-    gone = project.post(f"/campaigns/{one}/withdraw")
+    answer = project.post(f"/campaigns/{one}/withdraw")
     project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two})
-    refused = project.undo(gone["audit_id"], 409)
+    refused = project.undo(answer["audit_id"], 409)
     assert (refused["because"], refused["reason"]) == ("campaign_stands", "changed")
 
 
@@ -189,11 +191,11 @@ def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(project: 
         project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [answer]})["audit_id"],
     ]
     taken_back = [project.undo(one)["audit_ids"][0] for one in assigned]
-    gone = project.post(f"/campaigns/{answer}/withdraw")
+    removed_answer = project.post(f"/campaigns/{answer}/withdraw")
     for one in taken_back:
         assert project.undo(one, 409)["because"] == "withdrawn"
     assert project.get(f"/campaigns/segment/{line}")["campaign"] is None
-    project.undo(gone["audit_id"])
+    project.undo(removed_answer["audit_id"])
     for one in taken_back:
         project.undo(one)
     assert project.get(f"/campaigns/segment/{line}")["campaign"]["id"] == answer
@@ -203,8 +205,8 @@ def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(project: 
 def test_a_campaign_contains_only_segments_of_its_source_and_of_pages_within_it(
     project: PaleographyProject,
 ) -> None:
-    page, other = project.page(), project.page()
-    made = project.post("/campaigns", {"document_id": other.id, "name": "A"})["id"]
+    page, other_page = project.page(), project.page()
+    made = project.post("/campaigns", {"document_id": other_page.id, "name": "A"})["id"]
     refused = project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": made}, 422)
     assert refused["code"] == "other_source"
     box = project.do("document.create", {"name": "A codex"})["id"]
@@ -220,13 +222,13 @@ def test_a_correction_takes_over_the_campaigns_of_its_reading(project: Paleograp
     ((reading,),) = project.rows("SELECT id FROM content_representation")
     answer = project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": ids})
     assert answer["campaign_ids"] == ids
-    made = project.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
-    assert project.get(f"/campaigns/reading/{made['id']}")["campaign_ids"] == ids
+    new_answer = project.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
+    assert project.get(f"/campaigns/reading/{new_answer['id']}")["campaign_ids"] == ids
     assert project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": []})["campaign_ids"] == []
     other = project.post("/campaigns", {"document_id": project.page().id, "name": "C"})["id"]
     project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [other]}, 422)
     project.send("PUT", "/campaigns/reading/no", {"campaign_ids": []}, 404)
-    project.undo(made["audit_id"])
+    project.undo(new_answer["audit_id"])
     assert project.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(0,)]
 
 

@@ -21,7 +21,7 @@ def refuse(
 def test_an_attribution_to_a_withdrawn_hand(project: PaleographyProject) -> None:
     line = project.page().lines[0]
     hand = project.hand("Hand of the Rule")
-    gone = project.post(f"/hands/{hand}/withdraw")
+    answer = project.post(f"/hands/{hand}/withdraw")
     body = {"hand_id": hand, "segment_id": line}
     refuse(project, "POST", "/hands/attributions", body, 409, "withdrawn", "hand", "withdrawn")
     invoked = {"name": "hand.attribute", "params": body}
@@ -37,7 +37,7 @@ def test_an_attribution_to_a_withdrawn_hand(project: PaleographyProject) -> None
     )
     campaign = {"document_id": project.page().id, "name": "A", "hand_id": hand}
     refuse(project, "POST", "/campaigns", campaign, 409, "withdrawn", "hand")
-    project.undo(gone["audit_id"])
+    project.undo(answer["audit_id"])
     assert project.post("/hands/attributions", body)["hand_id"] == hand
 
 
@@ -98,15 +98,19 @@ def test_a_span_moved_by_a_correction_into_nothing(project: PaleographyProject, 
     """The fact stays with its own reading, the answer names it, and undo restores everything."""
     line = project.page(["erat uerbum"]).lines[0]
     fact = {"segment_id": line, "kind": "unclear", "char_start": 5, "char_end": 11}
-    made = project.post("/editorial", fact)
+    new_answer = project.post("/editorial", fact)
     refuse(project, "POST", f"/segments/{line}/correct", {"text": ""}, 422, "invalid_request", "text")
     answer = project.post(f"/segments/{line}/correct", {"text": corrected})
-    assert [one["id"] for one in answer["unplaced"]] == [made["id"]]
-    found = project.get(f"/editorial/segment/{line}")
-    assert found["counting_reading"]["text"] == corrected
-    (kept,) = found["facts"]
-    reading = made["representation_id"]
-    assert (kept["representation_id"], kept["char_start"], kept["char_end"]) == (reading, 5, 11)
+    assert [entry["id"] for entry in answer["unplaced"]] == [new_answer["id"]]
+    found_answer = project.get(f"/editorial/segment/{line}")
+    assert found_answer["counting_reading"]["text"] == corrected
+    (kept_fact,) = found_answer["facts"]
+    reading = new_answer["representation_id"]
+    assert (kept_fact["representation_id"], kept_fact["char_start"], kept_fact["char_end"]) == (
+        reading,
+        5,
+        11,
+    )
     refuse(project, "POST", "/editorial", fact, 422, "span_outside", str(len(corrected)))
     project.undo(answer["audit_id"])
     assert project.get(f"/editorial/segment/{line}")["counting_reading"]["text"] == "erat uerbum"

@@ -7,22 +7,23 @@ from paleography_project import PaleographyProject
 
 def test_hands_that_are_one_are_joined_and_the_join_is_undone(project: PaleographyProject) -> None:
     first, second = project.page(lines=2).lines
-    a, b = project.hand("A"), project.hand("B")
+    hand, b = project.hand("A"), project.hand("B")
     both = [
-        project.post("/hands/attributions", {"hand_id": hand, "segment_id": first})["id"] for hand in (a, b)
+        project.post("/hands/attributions", {"hand_id": hand, "segment_id": first})["id"]
+        for hand in (hand, b)
     ]
     moved = project.post("/hands/attributions", {"hand_id": b, "segment_id": second})["id"]
     project.send("PUT", f"/letterforms/segment/{first}", {"character": "g", "hand_id": b})
     before = project.get("/hands"), project.get(f"/hands/{b}/attributions")
-    step = project.post(f"/hands/{a}/merge", {"other_ids": [b]})
+    step = project.post(f"/hands/{hand}/merge", {"other_ids": [b]})
     assert [item["label"] for item in project.get("/hands")["items"]] == ["A"]
     # The judgement that A had already made stays once.
-    assert {item["id"] for item in project.get(f"/hands/{a}/attributions")["items"]} == {both[0], moved}
-    assert [item["segment_id"] for item in project.get("/letterforms", hand_id=a)["items"]] == [first]
-    assert project.post(f"/hands/{a}/merge", {"other_ids": [b]}, 409)["code"] == "withdrawn"
+    assert {item["id"] for item in project.get(f"/hands/{hand}/attributions")["items"]} == {both[0], moved}
+    assert [item["segment_id"] for item in project.get("/letterforms", hand_id=hand)["items"]] == [first]
+    assert project.post(f"/hands/{hand}/merge", {"other_ids": [b]}, 409)["code"] == "withdrawn"
     project.undo(step["audit_id"])
     assert (project.get("/hands"), project.get(f"/hands/{b}/attributions")) == before
-    assert project.get("/letterforms", hand_id=a)["items"] == []
+    assert project.get("/letterforms", hand_id=hand)["items"] == []
 
 
 def test_signs_that_are_one_show_all_their_instances(project: PaleographyProject) -> None:
@@ -34,8 +35,8 @@ def test_signs_that_are_one_show_all_their_instances(project: PaleographyProject
     for sign, line in ((one, lines[2]), (other, lines[2]), (other, lines[1])):
         project.post(f"/signs/{sign}/instances", {"segment_id": line})
     project.post(f"/signs/{one}/merge", {"other_ids": [other]})
-    shown = [row["segment_id"] for row in project.get(f"/signs/{one}/instances")["items"]]
-    assert sorted(shown) == sorted([lines[2], lines[1]])
+    segment_ids = [row["segment_id"] for row in project.get(f"/signs/{one}/instances")["items"]]
+    assert sorted(segment_ids) == sorted([lines[2], lines[1]])
     assert project.get("/signs")["count"] == 1
 
 
@@ -83,8 +84,8 @@ def test_what_is_renamed_keeps_what_is_not_sent(project: PaleographyProject) -> 
         project.post("/signs", {"name": name, "picture_segment_id": line, "code_point": point})["id"]
         for name, point in (("x", "U+E0FF"), ("y", "U+E100"))
     )
-    taken = project.send("PATCH", f"/signs/{sign}", {"code_point": "U+E100"}, 409)
-    assert (taken["code"], taken["id"]) == ("code_point_taken", other)
+    answer = project.send("PATCH", f"/signs/{sign}", {"code_point": "U+E100"}, 409)
+    assert (answer["code"], answer["id"]) == ("code_point_taken", other)
     assert (
         project.send("PATCH", f"/signs/{sign}", {"name": "A cross", "code_point": "U+E0FF"})["name"]
         == "A cross"

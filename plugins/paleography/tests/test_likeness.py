@@ -142,16 +142,16 @@ def test_vectors_computed_after_a_purge_are_found(project: PaleographyProject) -
 
 
 def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: PaleographyProject) -> None:
-    known, new = project.page(lines=2), project.page(lines=2)
+    page, new = project.page(lines=2), project.page(lines=2)
     a, b = project.hand("A"), project.hand("B")
-    for hand, line in ((a, known.lines[0]), (b, known.lines[1])):
+    for hand, line in ((a, page.lines[0]), (b, page.lines[1])):
         project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    store_vectors(project, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
+    store_vectors(project, {page.lines[0]: [1, 0, 0], page.lines[1]: [0, 1, 0],
                 new.lines[0]: [0.9, 0.1, 0], new.lines[1]: [0.1, 0.9, 0]})  # fmt: skip
     result = project.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
     assert [(item["hand_id"], item["like_segment_id"]) for item in result] == [
-        (a, known.lines[0]),
-        (b, known.lines[1]),
+        (a, page.lines[0]),
+        (b, page.lines[1]),
     ]
     assert project.get(f"/hands/segment/{new.lines[0]}")["items"] == []
     assert project.get("/likeness/proposals", state="pending", kind="hand")["count"] == 2
@@ -174,8 +174,10 @@ def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: Paleogr
     project.post(f"/likeness/proposals/{second}/reject", None, 409)
     project.post("/likeness/proposals/no/accept", None, 404)
     # What was rejected is not proposed again; the next most similar hand is.
-    again = project.post("/likeness/proposals", {"kind": "hand", "segment_ids": [new.lines[1]]})["items"]
-    assert b not in [item["hand_id"] for item in again]
+    second_items = project.post("/likeness/proposals", {"kind": "hand", "segment_ids": [new.lines[1]]})[
+        "items"
+    ]
+    assert b not in [item["hand_id"] for item in second_items]
     project.undo(answer["audit_id"])
     assert project.get(f"/hands/segment/{new.lines[0]}")["items"] == []
     assert project.get("/likeness/proposals", state="pending")["items"][0]["id"] == first
@@ -187,9 +189,9 @@ def test_signs_are_proposed_too(project: PaleographyProject) -> None:
     sign = project.post("/signs", {"name": "et", "picture_segment_id": one})["id"]
     project.post(f"/signs/{sign}/instances", {"segment_id": one})
     store_vectors(project, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
-    (made,) = project.post("/likeness/proposals", {"kind": "sign", "segment_ids": [two, three]})["items"]
-    assert (made["sign_id"], made["segment_id"]) == (sign, two)
-    project.post(f"/likeness/proposals/{made['id']}/accept")
+    (item,) = project.post("/likeness/proposals", {"kind": "sign", "segment_ids": [two, three]})["items"]
+    assert (item["sign_id"], item["segment_id"]) == (sign, two)
+    project.post(f"/likeness/proposals/{item['id']}/accept")
     assert project.get(f"/signs/{sign}/instances")["count"] == 2
 
 

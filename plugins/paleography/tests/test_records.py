@@ -38,9 +38,9 @@ def test_nothing_of_a_restricted_page_is_among_the_records(
     project: PaleographyProject, tmp_path: Path
 ) -> None:
     """No statement about its lines, and no sign whose picture is on it."""
-    hidden, shown = project.page(["erat"], lines=1), project.page(["fuit"], lines=1)
+    hidden, shown_page = project.page(["erat"], lines=1), project.page(["fuit"], lines=1)
     hand = project.hand()
-    for page in (hidden, shown):
+    for page in (hidden, shown_page):
         line = page.lines[0]
         project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
         sign = project.post("/signs", {"name": f"Of {page.id}", "picture_segment_id": line})["id"]

@@ -76,9 +76,9 @@ def test_sheets_of_signs_and_letters(project: PaleographyProject) -> None:
     project.post(f"/signs/{sign}/instances", {"segment_id": one})
     assert sheet(project, f"/signs/{sign}/sheet")[1] == [2, 0]
     (version,) = project.rows("SELECT version FROM segment WHERE id = ?", one)[0]
-    gone = project.post("/segments/delete", {"segment_ids": [one], "expected_versions": [version]})
+    answer = project.post("/segments/delete", {"segment_ids": [one], "expected_versions": [version]})
     assert sheet(project, f"/signs/{sign}/sheet")[1] == [1, 0]
-    project.undo(gone["audit_id"])
+    project.undo(answer["audit_id"])
     form = project.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
     hand = project.hand()
     for line in page.lines:
@@ -108,8 +108,8 @@ def test_a_step_that_took_a_sign_by_its_name_is_not_told_where_the_sign_is_withh
     project.post("/signs", {"name": "Zyxwvuts", "picture_segment_id": hidden.lines[0]})
     project.do("sign.take", {"signs": [{"segment_id": line, "name": "zyxwvuts"}]})
     project.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
-    made = project.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
-    headers = {"Authorization": f"Bearer {made['token']}"}
+    answer = project.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
+    headers = {"Authorization": f"Bearer {answer['token']}"}
     log = project.client.get("/api/actions/audit", params={"limit": 1000})
     assert "zyxwvuts" in log.text.casefold()
     told = project.client.get("/api/actions/audit", params={"limit": 1000}, headers=headers)
@@ -118,15 +118,15 @@ def test_a_step_that_took_a_sign_by_its_name_is_not_told_where_the_sign_is_withh
 
 
 def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProject) -> None:
-    hidden, shown = project.page(["ſ"], picture=True), project.page(lines=1, picture=True)
-    hand = attribute_hand(project, [*hidden.lines, *shown.lines])
+    hidden, page = project.page(["ſ"], picture=True), project.page(lines=1, picture=True)
+    hand = attribute_hand(project, [*hidden.lines, *page.lines])
     sign = project.post("/signs", {"name": "et", "picture_segment_id": hidden.lines[0]})["id"]
     project.send("PUT", f"/letterforms/segment/{hidden.lines[0]}", {"character": "g"})
-    made = project.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
-    secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
-    other = {"Authorization": f"Bearer {secret}"}
+    new_answer = project.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
+    secret = next(value for name, value in new_answer.items() if name == "token" or name.endswith("_token"))
+    other_headers = {"Authorization": f"Bearer {secret}"}
     project.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
-    assert sheet(project, f"/hands/{hand}/sheet", headers=other)[1] == [1, 0]
+    assert sheet(project, f"/hands/{hand}/sheet", headers=other_headers)[1] == [1, 0]
     assert sheet(project, f"/hands/{hand}/sheet")[1] == [2, 0]
     for path, count in (
         (f"/hands/{hand}/attributions", 1),
@@ -135,9 +135,11 @@ def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProje
         ("/letterforms/features", 0),
         ("/letterforms/letters", 0),
     ):
-        answer = project.client.get(f"/api{path}", headers=other)
+        answer = project.client.get(f"/api{path}", headers=other_headers)
         assert answer.json()["count"] == count, (path, answer.text)
     # How many would say whose hand the withheld page is said to be.
-    assert "withheld" not in project.client.get(f"/api/hands/{hand}/attributions", headers=other).json()
+    assert (
+        "withheld" not in project.client.get(f"/api/hands/{hand}/attributions", headers=other_headers).json()
+    )
     for path in (f"/hands/segment/{hidden.lines[0]}", f"/signs/{sign}/instances"):
-        assert project.client.get(f"/api{path}", headers=other).status_code == 403, path
+        assert project.client.get(f"/api{path}", headers=other_headers).status_code == 403, path

@@ -83,8 +83,8 @@ def test_what_a_model_identifies_is_an_instance_of_the_sign_of_that_name(
     made = listed["A circle"]
     assert (made["picture_segment_id"], made["provenance_kind"] != "human") == (second, True)
     for sign, segment in ((known, first), (made["id"], second)):
-        (one,) = project.get(f"/signs/{sign}/instances")["items"]
-        assert one["segment_id"] == segment
+        (item,) = project.get(f"/signs/{sign}/instances")["items"]
+        assert item["segment_id"] == segment
     (step,) = project.rows("SELECT id FROM audit WHERE action_name = 'model_jobs.take_signs'")
     project.undo(step[0])
     assert [item["name"] for item in project.get("/signs")["items"]] == ["A Cross"]
@@ -96,8 +96,10 @@ def test_signs_are_taken_once_and_only_by_one_name_for_each(project: Paleography
         "sign.take", {"signs": [{"segment_id": line, "name": "Rum"}, {"segment_id": other, "name": "rum"}]}
     )
     assert (len(first["declared"]), len(first["instance_ids"])) == (1, 2)
-    again = project.do("sign.take", {"signs": [{"segment_id": line, "sign_id": first["declared"][0]}]})
-    assert again == {"declared": [], "instance_ids": []}
+    second_outcome = project.do(
+        "sign.take", {"signs": [{"segment_id": line, "sign_id": first["declared"][0]}]}
+    )
+    assert second_outcome == {"declared": [], "instance_ids": []}
     for wrong in ({}, {"name": "Rum", "sign_id": first["declared"][0]}):
         body = {"name": "sign.take", "params": {"signs": [{"segment_id": line, **wrong}]}}
         assert "either sign_id or name" in project.post("/actions/invoke", body, 422)["detail"]

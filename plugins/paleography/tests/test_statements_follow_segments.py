@@ -45,10 +45,10 @@ def test_a_correction_moves_spans_and_says_which_it_could_not(project: Paleograp
     # "erat" occurs once in the new reading, though twice in the old one.
     assert spans[gone["id"]] == (15, 19)
     lost = project.post(f"/segments/{line}/correct", {"text": "nihil"})
-    assert {one["id"] for one in lost["unplaced"]} == {word["id"], gone["id"]}
-    kept = {fact["id"]: fact for fact in project.get(f"/editorial/segment/{line}")["facts"]}
-    assert kept[word["id"]]["representation_id"] == answer["id"]
-    assert len(kept) == 3
+    assert {entry["id"] for entry in lost["unplaced"]} == {word["id"], gone["id"]}
+    facts_by_id = {fact["id"]: fact for fact in project.get(f"/editorial/segment/{line}")["facts"]}
+    assert facts_by_id[word["id"]]["representation_id"] == answer["id"]
+    assert len(facts_by_id) == 3
     project.undo(lost["audit_id"])
     project.undo(answer["audit_id"])
     assert facts_of(project, line) == [("deleted", "erat"), ("unclear", "uerbum"), ("lost", "")]
@@ -67,11 +67,11 @@ def test_a_machines_correction_moves_nothing(project: PaleographyProject) -> Non
 def test_after_a_merge_all_statements_are_on_the_kept_line(project: PaleographyProject) -> None:
     page = project.page(["In principio", "erat uerbum"])
     one, two = page.lines
-    a, b = project.hand("A"), project.hand("B")
+    hand, b = project.hand("A"), project.hand("B")
     campaigns = [project.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB"]
     sign = project.post("/signs", {"name": "et", "picture_segment_id": two})["id"]
     for line in (one, two):
-        project.post("/hands/attributions", {"hand_id": a, "segment_id": line})
+        project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
         project.post(f"/signs/{sign}/instances", {"segment_id": line})
         project.send("PUT", f"/letterforms/segment/{line}", {"character": "e" if line == one else "t"})
     project.post("/hands/attributions", {"hand_id": b, "segment_id": two})
@@ -85,11 +85,11 @@ def test_after_a_merge_all_statements_are_on_the_kept_line(project: PaleographyP
     )
     merged = project.post("/segments/merge", {"segment_ids": [one, two], "keep_id": one})
     for asked in (one, two):
-        assert {item["hand_id"] for item in project.get(f"/hands/segment/{asked}")["items"]} == {a, b}
+        assert {item["hand_id"] for item in project.get(f"/hands/segment/{asked}")["items"]} == {hand, b}
         assert project.get(f"/campaigns/segment/{asked}")["campaign"]["id"] == campaigns[0]
         assert project.get(f"/letterforms/segment/{asked}")["letterform"]["character"] == "e"
         assert facts_of(project, asked) == [("unclear", "principio"), ("supplied", "uerbum")]
-    assert project.get(f"/hands/{a}/attributions")["count"] == 1
+    assert project.get(f"/hands/{hand}/attributions")["count"] == 1
     assert project.get(f"/signs/{sign}/instances")["count"] == 1
     assert project.get("/signs")["items"][0]["picture_segment_id"] == one
     assert project.rows("SELECT count(*) FROM campaign_member WHERE superseded_at IS NULL") == [(1,)]
@@ -151,9 +151,9 @@ def test_a_reading_that_is_carried_to_another_pass_takes_its_facts_and_campaigns
     campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     ((reading,),) = project.rows("SELECT id FROM content_representation")
     project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
-    other = project.do("segment.pass_create", {"document_id": page.id, "name": "Second look"})["id"]
+    other_pass_id = project.do("segment.pass_create", {"document_id": page.id, "name": "Second look"})["id"]
     rect = {"rect": [0.1, 0.03, 0.8, 0.05]}
-    made = {"document_id": page.id, "pass_id": other, "kind": "line", "anchor": rect}
+    made = {"document_id": page.id, "pass_id": other_pass_id, "kind": "line", "anchor": rect}
     there = project.do("segment.create_many", {"segments": [made]})["items"][0]["id"]
     match = project.do("segment.match_propose", {"from_segment_id": line, "to_segment_id": there})["id"]
     project.do("segment.match_accept", {"match_id": match})
@@ -191,18 +191,18 @@ def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdraw
         project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
     merged = project.post("/segments/merge", {"segment_ids": [one, two], "keep_id": one})
     for path in (f"/hands/{hand}", f"/signs/{sign}", f"/campaigns/{campaign}"):
-        gone = project.post(f"{path}/withdraw")
+        removed_answer = project.post(f"{path}/withdraw")
         assert project.undo(merged["audit_id"], 409)["because"] == "withdrawn", path
-        project.undo(gone["audit_id"])
+        project.undo(removed_answer["audit_id"])
     project.undo(merged["audit_id"])
 
     parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
     ((version,),) = project.rows("SELECT version FROM segment WHERE id = ?", one)
     answer = project.post("/segments/split", {"segment_id": one, "expected_version": version, "parts": parts})
     undone = project.undo(answer["audit_id"])["audit_ids"][0]
-    gone = project.post(f"/hands/{hand}/withdraw")
+    removed_answer = project.post(f"/hands/{hand}/withdraw")
     assert project.undo(undone, 409)["because"] == "withdrawn"
-    project.undo(gone["audit_id"])
+    project.undo(removed_answer["audit_id"])
     project.undo(undone)
 
 
@@ -233,7 +233,7 @@ def test_a_machine_that_splits_copies_nothing_as_a_persons(project: PaleographyP
 def test_empty_trash_removes_statements_about_the_page_and_leaves_the_hand(
     project: PaleographyProject,
 ) -> None:
-    page, other = project.page(["erat"], lines=1), project.page(lines=1)
+    page, other_page = project.page(["erat"], lines=1), project.page(lines=1)
     line, hand = page.lines[0], project.hand()
     ((reading,),) = project.rows("SELECT id FROM content_representation")
     sign = project.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
@@ -245,21 +245,23 @@ def test_empty_trash_removes_statements_about_the_page_and_leaves_the_hand(
     project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
     mark(project, line, "unclear", 0, 4)
     project.send("PUT", f"/letterforms/segment/{line}", {"character": "e", "allograph_id": form})
-    looks = {line: [1.0, 0.0], other.lines[0]: [1.0, 0.1]}
+    looks = {line: [1.0, 0.0], other_page.lines[0]: [1.0, 0.1]}
     store_vectors(project, looks)
     # Proposed for a line that stays, because of its likeness to one that will be deleted.
-    assert project.post("/likeness/proposals", {"kind": "hand", "segment_ids": other.lines})["count"] == 1
+    assert (
+        project.post("/likeness/proposals", {"kind": "hand", "segment_ids": other_page.lines})["count"] == 1
+    )
     project.do("document.delete", {"ids": [page.id]})
     assert project.get(f"/hands/{hand}/attributions")["items"] == []
     assert project.get(f"/signs/{sign}/instances")["items"] == []
     assert project.get("/letterforms", character="e")["items"] == []
     assert project.get("/letterforms/features")["items"] == []
-    assert project.get("/likeness", segment_id=other.lines[0])["items"] == []
+    assert project.get("/likeness", segment_id=other_page.lines[0])["items"] == []
     project.post("/documents/trash/empty")
     here = {table.name for table in metadata.sorted_tables} - {"hand", "sign", "letterform_allograph"}
     for table in here - {"likeness_vector"}:
         assert project.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
-    assert project.rows("SELECT segment_id FROM likeness_vector") == [(other.lines[0],)]
+    assert project.rows("SELECT segment_id FROM likeness_vector") == [(other_page.lines[0],)]
     assert project.get("/letterforms/allographs")["count"] == 1
     assert [item["id"] for item in project.get("/hands")["items"]] == [hand]
     assert project.get("/signs")["items"][0]["picture_segment_id"] is None

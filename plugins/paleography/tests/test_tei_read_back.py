@@ -61,8 +61,8 @@ def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(project: Paleography
     project.post(f"/signs/{pro}/instances", {"segment_id": page.lines[8]})
     content, _ = export(project, page, "tei")
 
-    again = project.page(lines=1, picture=True)
-    answer = read(project, again, content)
+    second_page = project.page(lines=1, picture=True)
+    answer = read(project, second_page, content)
     read_in = answer["pass_id"]
     assert [text for (text,) in project.rows(TEXTS, read_in)] == [TEXT] * 10
     assert project.rows(FACTS, read_in) == project.rows(FACTS, page.pass_id)
@@ -83,7 +83,7 @@ def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(project: Paleography
     (first, *_) = project.rows(
         "SELECT f.id FROM editorial_fact f JOIN segment s ON s.id = f.segment_id WHERE s.pass_id = ? AND f.kind = 'unclear'"
         " ORDER BY s.bbox_y", read_in)  # fmt: skip
-    back = Page(again.id, read_in, [])
+    back = Page(second_page.id, read_in, [])
 
     def inside(xml: str) -> list[str]:
         body = re.sub(r' (facs|xml:id|corresp)="[^"]*"', "", xml[xml.index("<body") : xml.index("</body>")])

@@ -63,13 +63,13 @@ def test_hands_and_signs_are_matched_by_name_or_made(project: PaleographyProject
         )
         assert (hand_id, name) == (hands["Named by a letter"], "round e")
 
-    again = engine.run(target, "document.transfer", params, LOCAL_OWNER)
+    second_outcome = engine.run(target, "document.transfer", params, LOCAL_OWNER)
     with target.db.read() as conn:
         raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM hand").fetchone() == (3,)
         assert raw.execute("SELECT count(*) FROM letterform_allograph").fetchone() == (1,)
         assert raw.execute("SELECT count(*), count(DISTINCT sign_id) FROM sign_instance").fetchone() == (2, 1)
-    engine.undo(target, [again.audit_id], LOCAL_OWNER)
+    engine.undo(target, [second_outcome.audit_id], LOCAL_OWNER)
     engine.undo(target, [moved.audit_id], LOCAL_OWNER)
     with target.db.read() as conn:
         raw = raw_of(conn)

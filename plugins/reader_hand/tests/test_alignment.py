@@ -24,9 +24,9 @@ def reader() -> HandReader:
     """The reader with its weights loaded."""
     if why := HandReader.why_not(None):
         pytest.skip(why)
-    made = HandReader(threads=2)
-    made.load()
-    return made
+    new_reader = HandReader(threads=2)
+    new_reader.load()
+    return new_reader
 
 
 def _output(dice: np.random.Generator, steps: int, classes: int) -> np.ndarray:
@@ -117,13 +117,13 @@ def test_words_are_where_they_were_drawn_on_level_and_turned_pages(
     )
     rect = around(moved[:4])
     shape = LineShape((rect[0], rect[1], rect[2] - rect[0], rect[3] - rect[1]), moved[:4], moved[4:6])
-    found = _places_of(reader, save(page, tmp_path), shape, " ".join(WORDS))
+    places = _places_of(reader, save(page, tmp_path), shape, " ".join(WORDS))
     truth = [around(moved[6 + 4 * at : 10 + 4 * at]) for at in range(len(WORDS))]
-    scores = [overlap(one, other) for one, other in zip(_boxes(found, " ".join(WORDS)), truth, strict=True)]
+    scores = [overlap(box, other) for box, other in zip(_boxes(places, " ".join(WORDS)), truth, strict=True)]
     assert median(scores) > 0.85, scores
     assert min(scores) > 0.6, scores
-    assert found.fit is not None
-    assert found.fit > 0.2
+    assert places.fit is not None
+    assert places.fit > 0.2
 
 
 def test_another_text_fits_worse_than_what_is_written(reader: HandReader, tmp_path: Path) -> None:
@@ -134,12 +134,12 @@ def test_another_text_fits_worse_than_what_is_written(reader: HandReader, tmp_pa
     assert right.fit is not None
     assert wrong.fit is not None
     assert right.fit > 10 * wrong.fit
-    one = _places_of(reader, path, shape, "The quick brewn fox jumps")
+    places = _places_of(reader, path, shape, "The quick brewn fox jumps")
     at = "The quick br".__len__()
-    letter = one.letters[at]
+    letter = places.letters[at]
     assert letter[4] is not None
     assert letter[4] < 0.5
-    assert "o" in {other for other, _ in one.others[at]}, "what the ink says is among the alternatives"
+    assert "o" in {other for other, _ in places.others[at]}, "what the ink says is among the alternatives"
 
 
 def test_what_is_read_says_where_its_letters_stand(reader: HandReader, tmp_path: Path) -> None:

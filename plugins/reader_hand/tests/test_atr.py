@@ -46,8 +46,8 @@ def read(reader: AtrReader, picture: Any, folder: Path) -> Any:
     path = folder / "page.png"
     Image.fromarray(picture).save(path)
     page = reader.open_page(path, 10**8)
-    (found,) = reader.read_lines(page, [LineShape((0, 0, page.width, page.height))])
-    return found
+    (line,) = reader.read_lines(page, [LineShape((0, 0, page.width, page.height))])
+    return line
 
 
 def test_what_is_written_is_read_with_the_alphabet_of_dict_txt(tmp_path: Path) -> None:
@@ -133,12 +133,12 @@ def test_a_published_network_of_the_same_family_reads_as_its_own_software_does(t
     shutil.copy(weights, folder / "inference.onnx")
     # Its alphabet is a property of its file.
     (folder / "card.json").write_text(json.dumps({"colour": "bgr"}))
-    told = take_model(FakeCall(folder), 64 << 20)  # type: ignore[arg-type]
+    model = take_model(FakeCall(folder), 64 << 20)  # type: ignore[arg-type]
     (sample,) = sample_pages(count=1)
     page = tmp_path / "page.jpg"
     page.write_bytes(sample.jpeg)
     shapes = [LineShape(_box(line.polygon), line.polygon) for line in sample.lines[:2]]
-    ours, theirs = AtrReader(model=told["model"], threads=2), RapidOcrReader(threads=2)
+    ours, theirs = AtrReader(model=model["model"], threads=2), RapidOcrReader(threads=2)
     texts = []
     for reader in (ours, theirs):
         reader.load()
@@ -314,9 +314,9 @@ def test_a_network_that_is_no_recogniser_of_lines_is_refused(tmp_path: Path) -> 
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, HEIGHT, "width"])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
     )
-    made = helper.make_model(flat, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    new_model = helper.make_model(flat, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     with pytest.raises(Refused, match="does not answer as a line recogniser"):
-        take(publish(tmp_path / "flat", made))
+        take(publish(tmp_path / "flat", new_model))
 
 
 def test_a_file_that_was_not_taken_in_is_no_model(tmp_path: Path) -> None:

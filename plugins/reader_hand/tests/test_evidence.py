@@ -109,13 +109,14 @@ def test_a_correction_is_aligned_and_its_words_are_where_they_were_drawn(page: P
     assert found["source"] == "aligned"
     assert found["fit"] > 0.1
     scores = [
-        overlap(one, other) for one, other in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
+        overlap(box, other_box)
+        for box, other_box in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
     ]
     assert min(scores) > 0.6
-    again = page.client.post(
+    second_answer = page.client.post(
         f"/api/segments/{page.line}/evidence", json={"text": "The quick brewn fox jumps"}
     ).json()
-    letter = again["characters"]["Thequickbr".__len__()]
+    letter = second_answer["characters"]["Thequickbr".__len__()]
     assert letter["text"] == "e"
     assert letter["probability"] < 0.5
     assert "o" in {one["text"] for one in letter["others"]}
@@ -143,7 +144,8 @@ def test_words_with_places_of_their_own_say_nothing_of_their_letters(page: Page)
     assert found["characters"] == []
     assert [word["text"] for word in found["words"]] == WORDS
     scores = [
-        overlap(one, other) for one, other in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
+        overlap(one, other_box)
+        for one, other_box in zip(page.boxes_of(found["words"]), page.boxes, strict=True)
     ]
     assert min(scores) > 0.99
 
@@ -279,7 +281,7 @@ def test_a_page_that_a_reader_found_and_read_keeps_where_its_letters_stand(page:
     page.do("reading.read_pages", {"scope_ids": [page.id], "reader": "rapidocr"})
     assert page.engine.jobs.run_until_idle(page.library)
     passes = page.client.get(f"/api/segments/document/{page.id}/lines").json()["passes"]
-    (read,) = [one["id"] for one in passes if one["id"] != page.pass_id]
+    (read,) = [page_pass["id"] for page_pass in passes if page_pass["id"] != page.pass_id]
     shapes = page.client.get(f"/api/segments/document/{page.id}/shapes", params={"pass_id": read})
     (page.line,) = [shape["id"] for shape in shapes.json()["shapes"]]
     found = page.evidence()

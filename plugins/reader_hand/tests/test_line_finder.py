@@ -20,9 +20,9 @@ from armarium_worker import FoundLine
 @pytest.fixture(scope="module")
 def finder() -> LineFinder:
     """The finder with its network loaded."""
-    made = LineFinder(threads=2)
-    made.load()
-    return made
+    new_finder = LineFinder(threads=2)
+    new_finder.load()
+    return new_finder
 
 
 def find(finder: LineFinder, image: Image.Image, path: Path) -> list[FoundLine]:

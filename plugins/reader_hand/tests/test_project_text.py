@@ -80,8 +80,8 @@ def test_a_models_file_contains_the_spelling_and_reads_with_it(
     (tmp_path / "lines.json").write_text(json.dumps({"lines": lines}), "utf-8")
     assert LineModel.of_file(path, 1).spelling is None
     monkeypatch.setattr(module, "SMALLEST_GAIN", -9.0)
-    kept = fit_text(_Call(folder=str(tmp_path), model=str(path)))  # type: ignore[arg-type]
-    assert kept["chosen"] in ("shipped", "project")
+    text = fit_text(_Call(folder=str(tmp_path), model=str(path)))  # type: ignore[arg-type]
+    assert text["chosen"] in ("shipped", "project")
     model = LineModel.of_file(path, 1)
     assert model.spelling is not None
     assert len(model.read(inks[:2])) == 2

@@ -51,17 +51,17 @@ def reader() -> HandReader:
     """The reader with its weights loaded."""
     if why := HandReader.why_not(None):
         pytest.skip(why)
-    made = HandReader(threads=2)
-    made.load()
-    return made
+    new_reader = HandReader(threads=2)
+    new_reader.load()
+    return new_reader
 
 
 @pytest.fixture(scope="module")
 def lines() -> list[dict[str, Any]]:
     """Handwritten lines of the corpus's test documents."""
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
     folder = (
-        Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+        Path(answer) if answer else Path(__file__).resolve().parents[4] / "shared" / "data"
     ) / "hand-lines"
     if not folder.is_dir():
         pytest.skip("The corpus of lines is not here (shared/data/hand-lines beside the checkout).")

@@ -106,10 +106,10 @@ def test_every_n_gram_is_in_the_tree() -> None:
     ngrams = Ngrams.of_texts(TEXTS)
     code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
     for context in map("".join, product("abc", repeat=2)):
-        found = ngrams.followers(bytes(code_of[letter] for letter in context))
+        found_followers = ngrams.followers(bytes(code_of[letter] for letter in context))
         texts = [f"{text}>" for text in TEXTS]
         followers = {
             text[at + 2] for text in texts for at in range(len(text) - 2) if text.startswith(context, at)
         }
-        nodes = [] if found is None else ngrams.codes[slice(*found)].tolist()
+        nodes = [] if found_followers is None else ngrams.codes[slice(*found_followers)].tolist()
         assert {">" if code == 0 else ngrams.letters[code - 1] for code in nodes} == followers

@@ -173,8 +173,8 @@ def test_a_model_is_downloaded_checked_and_read_with(
     assert model["display_name"] == "Tiny"
     assert model["metadata"]["licence"] == "Apache-2.0"
     assert model["metadata"]["languages"] == ["la", "fr"]
-    again = client.post(f"/api/local-models/download/atr/{NAME}").json()
-    assert (again["status"], len(publisher.asked)) == ("present", 2)
+    second_answer = client.post(f"/api/local-models/download/atr/{NAME}").json()
+    assert (second_answer["status"], len(publisher.asked)) == ("present", 2)
     reader = AtrReader(model=model["path"])
     reader.load()
     Image.fromarray(written("ba")).save(tmp_path / "line.png")
@@ -278,10 +278,10 @@ def test_a_model_is_taken_from_disk(engine: Engine, client: Any, tmp_path: Path)
         "/api/local-models/add", json={"path": str(folder / "inference.onnx"), "name": "My-model-2"}
     )
     assert (response.status_code, response.json()["code"]) == (409, "name_taken")
-    other = client.post(
+    other_answer = client.post(
         "/api/local-models/add", json={"path": str(folder / "inference.onnx"), "name": "other"}
     )
-    assert outcome(engine, client, other.json()["job_id"])["state"] == "done"
+    assert outcome(engine, client, other_answer.json()["job_id"])["state"] == "done"
 
 
 def fail_to_read() -> None:

@@ -114,8 +114,8 @@ def _line(document: str, distance: int, length: int) -> Read:
 
 
 def test_the_rate_is_total_distance_over_total_characters() -> None:
-    found = figures([_line("a", 1, 2), _line("b", 0, 98)])
-    assert (found["cer"], found["cer_unmapped"], found["lines"]) == (0.01, 0.03, 2)
+    found_figures = figures([_line("a", 1, 2), _line("b", 0, 98)])
+    assert (found_figures["cer"], found_figures["cer_unmapped"], found_figures["lines"]) == (0.01, 0.03, 2)
 
 
 def test_the_interval_is_over_documents() -> None:

@@ -66,9 +66,11 @@ def pages() -> list[Page]:
     pictures = [grey(line) for line in everything]
     model = LineModel.load_shipped(2)
     hand = model.read_all(line_picture(picture, model.height) for picture in pictures)
-    other = RapidOcrReader(threads=2)
-    other.load()
-    theirs = other.ocr.recognize_txt([cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR) for picture in pictures])
+    other_reader = RapidOcrReader(threads=2)
+    other_reader.load()
+    theirs = other_reader.ocr.recognize_txt(
+        [cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR) for picture in pictures]
+    )
     for line, mine, text, sure in zip(everything, hand, theirs.txts, theirs.scores, strict=True):
         line["read"] = {
             "hand": {"text": mine.text, "confidence": mine.confidence},
@@ -102,7 +104,7 @@ def choose_by_page(folder: Sequence[Page]) -> list[Choice]:
 
 def choose_by_line(page: Page, choice: Choice) -> dict[str, str]:
     """Who reads each line of a page that is read by *choice*."""
-    (other,) = (candidate for candidate in CHOICES if candidate != choice)
+    (other_choice,) = (candidate for candidate in CHOICES if candidate != choice)
 
     def expects(who: Choice, line: str) -> float:
         return expect(who, page[line]["read"][who.reader.name])
@@ -110,8 +112,8 @@ def choose_by_line(page: Page, choice: Choice) -> dict[str, str]:
     doubted = doubtful(
         {line: expects(choice, line) for line in page}, is_mixed=trial_of(page).is_mixed(CHOICES, choice)
     )
-    better = {line for line in doubted if expects(other, line) > expects(choice, line) + CLEAR_OF_LINE}
-    return {line: (other if line in better else choice).reader.name for line in page}
+    better = {line for line in doubted if expects(other_choice, line) > expects(choice, line) + CLEAR_OF_LINE}
+    return {line: (other_choice if line in better else choice).reader.name for line in page}
 
 
 def rate(lines: Iterable[Line], who: Callable[[Line], str]) -> float:

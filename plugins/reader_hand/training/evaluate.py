@@ -144,8 +144,8 @@ def report(most: int | None, rapidocr: int, earlier: Path | None) -> dict[str, A
     seconds = (time.process_time() - started) / CORES
     done = {"new": [read(line, *text[:2]) for line, text in zip(lines, ours, strict=True)]}
     if earlier is not None:
-        other = texts_of(edition(earlier), lines)
-        done["earlier"] = [read(line, *text[:2]) for line, text in zip(lines, other, strict=True)]
+        other_texts = texts_of(edition(earlier), lines)
+        done["earlier"] = [read(line, *text[:2]) for line, text in zip(lines, other_texts, strict=True)]
 
     def by(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
         figures_by_name = {}

@@ -27,9 +27,9 @@ def _looks_handwritten(reader: RapidOcrReader, path: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def reader() -> RapidOcrReader:
-    made = RapidOcrReader(threads=2)
-    made.load()
-    return made
+    new_reader = RapidOcrReader(threads=2)
+    new_reader.load()
+    return new_reader
 
 
 @pytest.mark.slow
@@ -47,8 +47,8 @@ def reader() -> RapidOcrReader:
 def test_handwriting_on_real_pages_is_detected_by_ink_and_confidence(
     reader: RapidOcrReader, page: str, by_hand: bool
 ) -> None:
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(answer) if answer else Path(__file__).resolve().parents[4] / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("The real pages are not here (shared/data beside the checkout).")
     assert _looks_handwritten(reader, folder / page) is by_hand

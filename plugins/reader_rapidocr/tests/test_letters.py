@@ -16,9 +16,9 @@ WORDS = ["Letters", "stand", "upon", "the", "page"]
 
 @pytest.fixture(scope="module")
 def reader() -> RapidOcrReader:
-    made = RapidOcrReader(threads=1)
-    made.load()
-    return made
+    new_reader = RapidOcrReader(threads=1)
+    new_reader.load()
+    return new_reader
 
 
 def words_on_page(reading: LineReading) -> list[list[tuple[float, float]]]:

@@ -36,14 +36,14 @@ def test_it_is_a_reader(picture: Path, sample: SamplePage, tmp_path: Path) -> No
 
 
 def test_it_reads_the_page(picture: Path, sample: SamplePage) -> None:
-    made = RapidOcrReader(threads=2)
-    made.load()
-    page = made.open_page(picture, 10**9)
+    reader = RapidOcrReader(threads=2)
+    reader.load()
+    page = reader.open_page(picture, 10**9)
     shapes = [
         LineShape(rect=_around(line.polygon), polygon=line.polygon, baseline=line.baseline)
         for line in sample.lines
     ]
-    read = list(made.read_lines(page, shapes))
+    read = list(reader.read_lines(page, shapes))
     near = [
         difflib.SequenceMatcher(None, line.text, reading.text).ratio()
         for line, reading in zip(sample.lines, read, strict=True)

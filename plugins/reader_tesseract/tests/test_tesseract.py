@@ -33,11 +33,11 @@ class FinderOnly(TesseractReader):
 
 def test_it_finds_lines_without_any_language_data(picture: Path, tmp_path: Path) -> None:
     page = sample_pages(count=1, scale=0.6)[0]
-    made = TesseractReader()
-    made.load()
-    found = list(made.find_lines(made.open_page(picture, 10**9)))
-    assert len(found) >= len(page.lines) // 2
-    assert all(line.baseline for line in found)
+    reader = TesseractReader()
+    reader.load()
+    lines = list(reader.find_lines(reader.open_page(picture, 10**9)))
+    assert len(lines) >= len(page.lines) // 2
+    assert all(line.baseline for line in lines)
 
 
 def test_it_is_a_reader_where_a_language_is_installed(picture: Path, tmp_path: Path) -> None:
@@ -92,10 +92,10 @@ def test_data_that_is_cut_short_is_refused(tmp_path: Path) -> None:
 
 
 def test_reading_without_data_is_refused(picture: Path) -> None:
-    made = TesseractReader()
-    made.load()
+    reader = TesseractReader()
+    reader.load()
     with pytest.raises(Refused, match="name the language"):
-        list(made.read_page(made.open_page(picture, 10**9)))
+        list(reader.read_page(reader.open_page(picture, 10**9)))
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_its_letters_stand_where_they_were_drawn(tmp_path: Path) -> None:
         pytest.skip("This machine has no Tesseract language data for English (Debian: tesseract-ocr-eng).")
     words = ["Letters", "stand", "upon", "the", "page"]
     picture, boxes = draw_line(words)
-    made = TesseractReader(model=str(data))
-    made.load()
-    page = made.open_page(save(picture, tmp_path), 10**9)
-    whole = [one.reading for one in made.read_page(page)]
-    (given,) = made.read_lines(page, [LineShape((boxes[0][0], 195, boxes[-1][2] - boxes[0][0], 75))])
-    for reading in (*whole, given):
+    reader = TesseractReader(model=str(data))
+    reader.load()
+    page = reader.open_page(save(picture, tmp_path), 10**9)
+    whole = [one.reading for one in reader.read_page(page)]
+    (line,) = reader.read_lines(page, [LineShape((boxes[0][0], 195, boxes[-1][2] - boxes[0][0], 75))])
+    for reading in (*whole, line):
         assert reading.text.split() == words
         assert reading.places is not None
         x, _, along, *_ = reading.places.frame

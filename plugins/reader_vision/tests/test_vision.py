@@ -32,8 +32,8 @@ def runtime_python() -> Path:
 
     ARMARIUM_TEST_VISION names an interpreter with transformers to use instead of the engine's own runtime.
     """
-    if named := os.environ.get("ARMARIUM_TEST_VISION"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_TEST_VISION"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / VISION.name
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         if read_marker(place) is not None:

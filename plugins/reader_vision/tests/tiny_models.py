@@ -21,10 +21,10 @@ def tokenizer() -> Any:
     from transformers import PreTrainedTokenizerFast
 
     words = {word: number for number, word in enumerate([*SPECIAL, *LETTERS])}
-    made = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    new_tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
+    new_tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     return PreTrainedTokenizerFast(
-        tokenizer_object=made,
+        tokenizer_object=new_tokenizer,
         pad_token="<pad>",
         bos_token="<s>",
         eos_token="</s>",

@@ -22,9 +22,9 @@ from reading_project import ReadingProject, register_fake_readers
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with reading, the families it depends on, and the fake readers."""
-    made = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin()])
-    register_fake_readers(made)
-    return made
+    new_engine = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin()])
+    register_fake_readers(new_engine)
+    return new_engine
 
 
 @pytest.fixture

@@ -67,8 +67,8 @@ def test_pages_without_lines(project: ReadingProject) -> None:
 
 
 def test_a_pass_of_another_page(project: ReadingProject) -> None:
-    page, other = project.page(name="a.png"), project.page(name="b.png")
-    pass_id = project.run("segment.pass_create", {"document_id": other, "name": "By hand"})["id"]
+    page, other_page = project.page(name="a.png"), project.page(name="b.png")
+    pass_id = project.run("segment.pass_create", {"document_id": other_page, "name": "By hand"})["id"]
     error = refusal(project, "reading.read_lines", scope_ids=[page], pass_id=pass_id)
     assert error.code == "other_document"
 

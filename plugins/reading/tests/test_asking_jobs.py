@@ -45,7 +45,7 @@ def test_each_line_is_one_call(project: ReadingProject, provider: LoopbackProvid
     assert (row["state"], row["lane"], row["result"]["lines"]) == ("done", "local-model", 2)
     assert project.readings(page) == ["Muy señor mío", "Muy señor mío"]
     # Each line is 80 by 20 pixels, shown with a margin of 15% of its height.
-    assert [sent_image(asked).size for asked in provider.asked] == [(86, 26), (86, 26)]
+    assert [sent_image(request).size for request in provider.asked] == [(86, 26), (86, 26)]
     assert "(BCP 47)" in provider.asked[0]["body"]["messages"][-1]["content"][1]["text"]
     calls = [episode for episode in episodes(project) if episode["provider"] == "Loopback"]
     assert len({call["segment_id"] for call in calls}) == 2

@@ -56,7 +56,7 @@ def test_reading_alone_has_no_consequence(project: ReadingProject) -> None:
 
 def test_a_correction_names_the_call_and_undo_takes_it_back(project: ReadingProject) -> None:
     call, ((segment, _), _) = read_page(project)
-    done = act(project, "representation.create", segment_id=segment, text="Dear Sir")
+    representation = act(project, "representation.create", segment_id=segment, text="Dear Sir")
     (_, note) = episodes(project)
     assert (note["kind"], note["corrects_episode_id"], note["segment_id"]) == ("correction", call, segment)
     assert (note["exchange"]["corrected_text"], note["actor"]) == ("Dear Sir", "owner")
@@ -65,7 +65,7 @@ def test_a_correction_names_the_call_and_undo_takes_it_back(project: ReadingProj
         original[key] for key in ("provider", "model", "use_case", "document_id")
     ]
     assert consequences_of(project, call).corrections == {segment: "Dear Sir"}
-    (undone,) = undo(project, done)
+    (undone,) = undo(project, representation)
     assert notes(project)[-1] == ("invalidation", call, note["id"])
     assert consequences_of(project, call) == Standing()
     undo(project, undone)
@@ -77,16 +77,16 @@ def test_the_last_of_several_corrections_applies(project: ReadingProject) -> Non
     call, ((first, _), (second, _)) = read_page(project)
     corrections = [{"segment_id": first, "text": "Dear Sir"}, {"segment_id": second, "text": "Madam"}]
     act(project, "representation.create_many", corrections=corrections)
-    again = act(project, "representation.create", segment_id=first, text="Dear Sirs")
+    second_representation = act(project, "representation.create", segment_id=first, text="Dear Sirs")
     assert consequences_of(project, call).corrections == {first: "Dear Sirs", second: "Madam"}
-    undo(project, again)
+    undo(project, second_representation)
     assert consequences_of(project, call).corrections == {first: "Dear Sir", second: "Madam"}
 
 
 def test_a_persons_choice_of_another_reading_is_a_consequence(project: ReadingProject) -> None:
     call, ((segment, reading), _) = read_page(project)
     choice = {"segment_id": segment, "kind": "transcription"}
-    done = act(project, "reading.choose", **choice, representation_id=reading)
+    outcome = act(project, "reading.choose", **choice, representation_id=reading)
     (text,) = project.rows("SELECT content FROM content_representation WHERE id = ?", reading)[0]
     assert consequences_of(project, call).corrections == {segment: text}
     act(project, "reading.choose", **choice, representation_id=reading)
@@ -100,15 +100,15 @@ def test_a_persons_choice_of_another_reading_is_a_consequence(project: ReadingPr
         "invalidation",
         "correction",
     ]
-    assert done
+    assert outcome
 
 
 def test_a_retracted_reading_is_invalid_until_that_is_undone(project: ReadingProject) -> None:
     call, ((segment, reading), _) = read_page(project)
-    done = act(project, "reading.retract", representation_id=reading)
+    outcome = act(project, "reading.retract", representation_id=reading)
     assert notes(project) == [("invalidation", call, None)]
     assert consequences_of(project, call).invalid == {segment}
-    undo(project, done)
+    undo(project, outcome)
     assert consequences_of(project, call) == Standing()
 
 

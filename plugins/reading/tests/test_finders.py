@@ -20,13 +20,13 @@ def test_each_folder_has_its_finder_and_no_page_is_given_to_one_twice(
 ) -> None:
     for reader in (OurFinder, OtherFinder):
         engine.drivers.give(GROUP, reader.name, reader)
-    asked: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     call = PageJob.call
 
     def count(
         self: PageJob, choice: Choice, picture: PageImage, more: dict[str, object]
     ) -> dict[str, object]:
-        asked[choice.reader.name, picture.rendition_id] += 1
+        counts[choice.reader.name, picture.rendition_id] += 1
         return call(self, choice, picture, more)
 
     monkeypatch.setattr(PageJob, "call", count)
@@ -35,18 +35,18 @@ def test_each_folder_has_its_finder_and_no_page_is_given_to_one_twice(
     unsure = [project.page(name=f"{number}.png") for number in range(5)]
     job_id, done = project.job("reading.find_lines", scope_ids=[*sure, *unsure], reader=None)
     assert done["result"]["by_finder"] == {"lines": 4, "rapidocr": 5}
-    assert set(asked.values()) == {1}
+    assert set(counts.values()) == {1}
     # On three sample pages of the second folder both were asked, on its others one.
-    assert Counter(name for name, _ in asked) == {"lines": 4 + 3, "rapidocr": 5}
+    assert Counter(name for name, _ in counts) == {"lines": 4 + 3, "rapidocr": 5}
     said = [row[0] for row in project.rows("SELECT message FROM job_log WHERE row_id = ?", job_id)]
     assert "Ours finds the lines: it is sure of what it found on 3 sample pages." in said
     told = "The other finds the lines: on 3 sample pages Ours left out or cut up 50.0% of the writing, The other 0.0%."
     assert told in said
     # A later job over a page of this folder goes on with what was found, and tries nothing.
-    asked.clear()
+    counts.clear()
     _, again = project.job("reading.find_lines", scope_ids=unsure[:1], reader=None)
     assert again["result"]["by_finder"] == {"rapidocr": 1}
-    assert sum(asked.values()) == 1
+    assert sum(counts.values()) == 1
 
 
 def test_a_finder_leaves_out_what_the_other_found_elsewhere() -> None:
@@ -58,7 +58,7 @@ def test_a_finder_leaves_out_what_the_other_found_elsewhere() -> None:
     assert left_out(mine, pieces) == (50 / 200, 100 / 200)
     assert left_out([], mine) == (1.0, 0.0)
     number, said = settle_finder([FinderTrial(0.7, (0.012, 0.008))], ["Ours", "The other"])
-    assert (number, said.endswith("which is no clear difference.")) == (0, True)
+    assert (number, said.endswith("which is not a clear difference.")) == (0, True)
 
 
 def test_a_finder_that_takes_letters_for_lines_is_not_sure_and_loses_to_one_that_finds_lines() -> None:

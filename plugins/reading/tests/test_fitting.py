@@ -84,17 +84,17 @@ def test_every_line_is_read_once_by_the_chosen_reader(
 ) -> None:
     pages = [two_readers.page(GREY, f"{number}.png") for number in range(6)]
     two_readers.job("reading.find_lines", scope_ids=pages)
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     call = PageJob.call
 
     def count(self: PageJob, choice: Choice, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
-        asked[choice.reader.name] += len(more["lines"])
+        counts[choice.reader.name] += len(more["lines"])
         return call(self, choice, picture, more)
 
     monkeypatch.setattr(PageJob, "call", count)
     two_readers.job("reading.read_lines", scope_ids=pages, reader=None)
     # Pages of two lines: both are tried, and what was read is not read again.
-    assert asked == {"modest": 12, "boastful": 12}
+    assert counts == {"modest": 12, "boastful": 12}
 
 
 def test_lines_of_a_mixed_page_are_decided_one_by_one(two_readers: ReadingProject) -> None:

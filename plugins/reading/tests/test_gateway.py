@@ -215,8 +215,8 @@ def test_instructions_in_page_text_give_the_model_no_further_choices(
     assert (
         len(
             {
-                one["body"]["messages"][1]["content"].split("\n\n", 1)[1].split("\n")[0]
-                for one in provider.asked
+                request["body"]["messages"][1]["content"].split("\n\n", 1)[1].split("\n")[0]
+                for request in provider.asked
             }
         )
         == 1
@@ -333,7 +333,7 @@ def test_rights_are_checked_for_everything_shown(
 ) -> None:
     provider.add_to(engine, "Here")
     provider.add_to(engine, "Cloud", host="http://203.0.113.9")
-    page, other, line = project.page(name="a.png"), project.page(name="b.png"), "c" * 32
+    page, other_page, line = project.page(name="a.png"), project.page(name="b.png"), "c" * 32
     allowed: dict[str, str] = {}
 
     def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
@@ -342,7 +342,7 @@ def test_rights_are_checked_for_everything_shown(
 
     monkeypatch.setattr("armarium.history.visibility.find_withheld", withhold)
     cloud = {"provider": "Cloud", "pages_may_leave": True, "seconds": 0.2}
-    for subject in (Subject(page), Subject(other, also=(page,)), Subject(other, segment_id=line)):
+    for subject in (Subject(page), Subject(other_page, also=(page,)), Subject(other_page, segment_id=line)):
         allowed |= {page: "none", line: "none"}
         error = expect_refusal(project, provider, provider="Here", subject=subject)
         assert (error.status, error.code) == (403, "rights_restricted")

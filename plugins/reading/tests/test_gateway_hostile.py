@@ -125,8 +125,8 @@ def test_a_slow_answer_and_one_that_never_comes_are_bounded(
 
 
 def test_an_unreachable_provider(project: ReadingProject) -> None:
-    with LoopbackProvider() as gone:
-        gone.add_to(project.engine, "Gone")
+    with LoopbackProvider() as provider:
+        provider.add_to(project.engine, "Gone")
     error, _ = expect_failure(project, provider="Gone")
     assert "cannot be reached" in error.detail
 
@@ -135,8 +135,8 @@ def test_an_answer_of_300_megabytes_is_not_taken_in(
     project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     provider.add_to(project.engine, "Loopback")
-    stated = Answer(body=b"{}", headers={"content-length": str(300 << 20)})
-    for huge in (stated, Answer(body=b" " * (1 << 20), endless=True)):
+    answer = Answer(body=b"{}", headers={"content-length": str(300 << 20)})
+    for huge in (answer, Answer(body=b" " * (1 << 20), endless=True)):
         provider.answers = [huge]
         error, _ = expect_failure(project)
         assert "larger than" in error.detail
@@ -205,11 +205,11 @@ def test_a_key_is_not_sent_to_another_address(
     engine: Engine, project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     identity = provider.add_to(engine, "Loopback")
-    with LoopbackProvider() as other:
-        moved = {"provider_id": identity, "api_base": f"{other.url}/v1"}
+    with LoopbackProvider() as other_provider:
+        moved = {"provider_id": identity, "api_base": f"{other_provider.url}/v1"}
         engine.run(None, "provider.update", moved, OWNER)
         ask_of(project)
-        assert "authorization" not in other.asked[0]["headers"]
+        assert "authorization" not in other_provider.asked[0]["headers"]
 
 
 def test_a_busy_provider_is_asked_again_when_it_says(

@@ -23,9 +23,9 @@ def test_confidences_are_summed_over_lines_that_say_something() -> None:
     total = Confidence()
     total.add([{"text": "Dear Sir", "confidence": 0.9}, {"text": "", "confidence": 0.1}, {"text": "and"}])
     assert total.as_answer() == {"mean": 0.9, "below_half": 0.0, "lines": 1}
-    again = Confidence(**total.as_checkpoint())
-    again.add([{"text": "x", "confidence": 0.3}, {"text": "y", "confidence": 0.49}])
-    assert again.as_answer() == {
+    second_confidence = Confidence(**total.as_checkpoint())
+    second_confidence.add([{"text": "x", "confidence": 0.3}, {"text": "y", "confidence": 0.49}])
+    assert second_confidence.as_answer() == {
         "mean": round((0.9 + 0.3 + 0.49) / 3, 4),
         "below_half": round(2 / 3, 4),
         "lines": 3,
@@ -123,8 +123,8 @@ def test_where_readers_were_chosen_the_command_that_says_why_is_named_with_its_j
 
 
 def _shared_folder() -> Path:
-    stated = os.environ.get("ARMARIUM_SHARED_DATA")
-    folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
+    answer = os.environ.get("ARMARIUM_SHARED_DATA")
+    folder = Path(answer) if answer else Path(__file__).resolve().parents[4] / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("The real pages are not here (shared/data beside the checkout).")
     return folder

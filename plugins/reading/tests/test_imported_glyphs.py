@@ -109,21 +109,27 @@ def hocr(*, in_title: bool = False) -> str:
 def glyphs_in(content: str) -> list[tuple[str, tuple[int, ...], float]]:
     """Return the glyphs of a file of any of the formats, by lxml alone; code points of one place are one character."""
     found: list[tuple[str, tuple[int, ...], float]] = []
-    for one in etree.fromstring(content.encode()).iter("{*}Glyph", "{*}span"):
-        title = dict(part.strip().split(" ", 1) for part in one.get("title", "").split(";") if part.strip())
-        if one.get("class") == "ocrx_cinfo":
+    for element in etree.fromstring(content.encode()).iter("{*}Glyph", "{*}span"):
+        title = dict(
+            part.strip().split(" ", 1) for part in element.get("title", "").split(";") if part.strip()
+        )
+        if element.get("class") == "ocrx_cinfo":
             box = tuple(map(int, (title.get("bbox") or title["x_bboxes"]).split()))
-            read = ("".join(one.itertext()), box, float(title["x_conf"]) / 100)
-        elif one.get("class"):
+            read = ("".join(element.itertext()), box, float(title["x_conf"]) / 100)
+        elif element.get("class"):
             continue
-        elif one.get("HPOS") is not None:
-            left, top, width, height = (float(one.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
+        elif element.get("HPOS") is not None:
+            left, top, width, height = (
+                float(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+            )
             box = (round(left), round(top), round(left + width), round(top + height))
-            read = (one.get("CONTENT"), box, float(one.get("GC")))
+            read = (element.get("CONTENT"), box, float(element.get("GC")))
         else:
-            points = [tuple(map(int, at.split(","))) for at in one.find("{*}Coords").get("points").split()]
+            points = [
+                tuple(map(int, at.split(","))) for at in element.find("{*}Coords").get("points").split()
+            ]
             xs, ys = zip(*points, strict=True)
-            equiv = one.find("{*}TextEquiv")
+            equiv = element.find("{*}TextEquiv")
             read = (
                 equiv.findtext("{*}Unicode"), (min(xs), min(ys), max(xs), max(ys)), float(equiv.get("conf"))
             )  # fmt: skip
@@ -224,11 +230,11 @@ def test_a_word_that_was_reshaped_leaves_its_glyphs_behind(desk: Desk, content: 
     moved = {"document_id": page, "rect": [0.5, 0.5, 0.1, 0.1]}
     desk.do("segment.update", {"segment_id": words[0], "expected_version": 1, "anchor": moved})
     for name in ("alto", "pagexml", "hocr"):
-        written = export_page(desk.engine, desk.library, page, name)
+        exported = export_page(desk.engine, desk.library, page, name)
         if not (name == "hocr" and "x_confs" in content):
-            assert glyphs_in(str(written["content"])) == WORDS["ab"], name
-        assert any(loss["what"] == "places of characters" for loss in written["losses"]), name
-        assert "100 110 130 150" not in str(written["content"])
+            assert glyphs_in(str(exported["content"])) == WORDS["ab"], name
+        assert any(loss["what"] == "places of characters" for loss in exported["losses"]), name
+        assert "100 110 130 150" not in str(exported["content"])
 
 
 @pytest.mark.parametrize("content", [alto(), pagexml()], ids=["alto", "page"])

@@ -189,21 +189,21 @@ def test_every_call_is_an_episode(project: ReadingProject) -> None:
     job_id, _ = project.job("reading.find_lines", scope_ids=[page])
     read_id, _ = project.job("reading.read_lines", scope_ids=[page])
     with project.library.db.read() as conn:
-        (found,) = list_episodes(conn, job_id=job_id)
+        (episode,) = list_episodes(conn, job_id=job_id)
         (read,) = list_episodes(conn, job_id=read_id)
         both = list_episodes(conn, document_id=page)
-    assert found["episode_id"].startswith("ep_")
-    assert (found["kind"], found["use_case"]) == ("model_call", "find-lines")
-    assert found["subject"] == {"kind": "page", "id": page, "segment_id": None, "target_id": None}
-    assert found["model"] == {"provider": "fake", "model": "fake", "version": None}
-    assert found["run"] == {"thread_id": job_id, "workflow_id": None, "job_id": job_id, "attempt": 1}
-    assert found["exchange"] == {
+    assert episode["episode_id"].startswith("ep_")
+    assert (episode["kind"], episode["use_case"]) == ("model_call", "find-lines")
+    assert episode["subject"] == {"kind": "page", "id": page, "segment_id": None, "target_id": None}
+    assert episode["model"] == {"provider": "fake", "model": "fake", "version": None}
+    assert episode["run"] == {"thread_id": job_id, "workflow_id": None, "job_id": job_id, "attempt": 1}
+    assert episode["exchange"] == {
         "prompt": "Find the lines of a page of 100 x 80 pixels.",
         "output": "2 lines, 1 regions",
     }
     assert read["exchange"]["output"] == "height 20\nשלום עולם"
     assert read["timing"]["seconds"] >= 0
-    assert [item["episode_id"] for item in both] == [found["episode_id"], read["episode_id"]]
+    assert [item["episode_id"] for item in both] == [episode["episode_id"], read["episode_id"]]
 
 
 def test_the_ledger_is_never_changed(project: ReadingProject) -> None:
@@ -273,11 +273,11 @@ def test_a_linked_picture_that_was_changed_is_not_read(project: ReadingProject, 
     page = project.page()
     original = link_picture(project, page, tmp_path)
     original.write_bytes(original.read_bytes() + b"more")
-    other = project.page((255, 255, 254), "2.png")
-    _, found = project.job("reading.find_lines", scope_ids=[page, other])
-    assert [one["document_id"] for one in found["result"]["failed"]] == [page]
+    other_page = project.page((255, 255, 254), "2.png")
+    _, found = project.job("reading.find_lines", scope_ids=[page, other_page])
+    assert [entry["document_id"] for entry in found["result"]["failed"]] == [page]
     assert "was changed where it lies" in found["result"]["failed"][0]["why"]
-    assert (project.passes(page), len(project.passes(other))) == ([], 1)
+    assert (project.passes(page), len(project.passes(other_page))) == ([], 1)
 
 
 def test_only_lines_without_text_are_read_or_those_that_nobody_decided(project: ReadingProject) -> None:
@@ -296,7 +296,7 @@ def test_only_lines_without_text_are_read_or_those_that_nobody_decided(project: 
     _, again = project.job("reading.read_lines", scope_ids=[page], lines="unread")
     assert (again["state"], again["reason"]) == (
         "done",
-        "Nothing was done. Every line of the page is read already.",
+        "Nothing was done. Every line of the page has already been read.",
     )
     # The machine's own reading is repeated, the person's is not; once a person has chosen one it is not either.
     _, unchecked = project.job("reading.read_lines", scope_ids=[page], lines="unchecked", language="he")

@@ -69,8 +69,8 @@ def choose_line_reader(project: ReadingProject, model: str | None, method: str =
 def test_the_reader_that_has_the_model_is_taken(
     project: ReadingProject, readers: Path, model: str | None, reader: str, file: str | None
 ) -> None:
-    found = choose_line_reader(project, model)
-    assert (found.reader.name, found.model_path and found.model_path.name) == (reader, file)
+    line_reader = choose_line_reader(project, model)
+    assert (line_reader.reader.name, line_reader.model_path and line_reader.model_path.name) == (reader, file)
 
 
 def test_a_file_is_read_by_the_reader_of_its_kind(
@@ -79,8 +79,8 @@ def test_a_file_is_read_by_the_reader_of_its_kind(
     for suffix, reader in ((".two", "hand"), (".one", "first")):
         file = tmp_path / f"mine{suffix}"
         file.write_text("weights", encoding="utf-8")
-        found = choose_line_reader(project, str(file))
-        assert (found.reader.name, found.model_path) == (reader, file)
+        line_reader = choose_line_reader(project, str(file))
+        assert (line_reader.reader.name, line_reader.model_path) == (reader, file)
 
 
 @pytest.mark.parametrize(

@@ -129,10 +129,10 @@ def test_a_key_is_stored_in_a_private_file_and_nowhere_else(
     answers = [response.text, client.get("/api/providers").text, client.get("/api/actions/audit").text]
     assert not any(KEY in text for text in (*answers, caplog.text))
     state = engine.settings.state_dir
-    (kept,) = (path for path in state.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes())
-    assert kept.parent.name == "provider-keys"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    (path,) = (path for path in state.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes())
+    assert path.parent.name == "provider-keys"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     with engine.state.read() as conn:
         params = (
             raw_of(conn)
@@ -142,7 +142,7 @@ def test_a_key_is_stored_in_a_private_file_and_nowhere_else(
     assert json.loads(params)["key"] == {"characters": len(KEY)}
     assert client.delete(f"{one}/key").json()["status"] == "deleted"
     assert [row["has_key"] for row in client.get("/api/providers").json()["items"]] == [False]
-    assert not kept.exists()
+    assert not path.exists()
     assert client.delete(f"{one}/key").status_code == 200
 
 
@@ -281,12 +281,12 @@ def test_a_server_of_this_machine_or_of_a_private_network_may_be_a_provider(clie
     for number, host in enumerate(
         ("127.0.0.1:1234", "localhost:1234", "[::1]:1234", "10.0.0.7", "192.168.1.4:8000", "models.example")
     ):
-        stated = {
+        body = {
             "name": f"Server {number}",
             "provider_type": "local-server",
             "api_base": f"http://{host}/v1",
         }
-        answer = client.post("/api/providers", json=stated)
+        answer = client.post("/api/providers", json=body)
         assert answer.status_code == 200, answer.text
         moved = client.patch(
             f"/api/providers/{answer.json()['id']}", json={"api_base": "http://169.254.169.254/v1"}

@@ -121,8 +121,8 @@ def test_a_model_is_downloaded_once(client: Any, engine: Engine, network: FakeNe
     third = client.post("/api/local-models/download/fakes/10.1/known")
     assert (third.json()["status"], third.json()["job_id"]) == ("present", None)
     assert (models_folder(engine, "fakes") / "known.fake").read_bytes() == MODEL
-    (kept,) = (m for m in client.get("/api/local-models").json()["items"] if m["model_id"] == "known.fake")
-    assert (kept["display_name"], kept["metadata"]["licence"]) == ("Known", "CC0-1.0")
+    (item,) = (m for m in client.get("/api/local-models").json()["items"] if m["model_id"] == "known.fake")
+    assert (item["display_name"], item["metadata"]["licence"]) == ("Known", "CC0-1.0")
     assert network.asked == ["https://models.example/10.1/known", "https://models.example/file"]
 
 
@@ -187,8 +187,8 @@ def test_a_model_is_removed(client: Any, engine: Engine) -> None:
         len(MODEL),
     )
     assert not path.exists()
-    again = client.delete("/api/local-models/fakes/hand.fake")
-    assert (again.status_code, again.json()["code"]) == (404, "unknown_model")
+    second_answer = client.delete("/api/local-models/fakes/hand.fake")
+    assert (second_answer.status_code, second_answer.json()["code"]) == (404, "unknown_model")
 
 
 def test_models_of_a_runtime_or_an_unknown_kind_cannot_be_removed(client: Any, engine: Engine) -> None:

@@ -44,7 +44,7 @@ def test_an_imported_recording_becomes_lines_with_their_times(
     started = project.run("document.import", {"folder": str(folder)})
     assert project.engine.jobs.run_until_idle(project.library)
     refused = project.job_row(started["job_id"])["result"]["refused"]
-    assert [one["file"] for one in refused] == ["false.wav"]
+    assert [refusal["file"] for refusal in refused] == ["false.wav"]
     nodes = {
         name: (identity, file_type)
         for identity, name, file_type in project.rows(

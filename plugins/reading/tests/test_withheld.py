@@ -23,9 +23,11 @@ EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_id="an-edit
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with reading, rights, and the fake readers."""
-    made = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin(), rights_plugin()])
-    register_fake_readers(made)
-    return made
+    new_engine = make_engine(
+        plugins=[documents_plugin(), source_model_plugin(), reading_plugin(), rights_plugin()]
+    )
+    register_fake_readers(new_engine)
+    return new_engine
 
 
 def set_rights(project: ReadingProject, target_id: str, **stated: Any) -> None:

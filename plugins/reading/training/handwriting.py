@@ -89,9 +89,11 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    found = pictures(args.corpus, random.Random(1))
-    rows = np.stack([one[0] for one in found])
-    hands, sources, documents = (np.array([one[n] for one in found]) for n in (1, 2, 3))
+    found_pictures = pictures(args.corpus, random.Random(1))
+    rows = np.stack([found_picture[0] for found_picture in found_pictures])
+    hands, sources, documents = (
+        np.array([found_picture[n] for found_picture in found_pictures]) for n in (1, 2, 3)
+    )
     held_out = np.zeros(len(rows), np.float32)
     names = np.unique(sources)
     for part in range(8):

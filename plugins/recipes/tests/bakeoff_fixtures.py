@@ -95,9 +95,9 @@ class Desk:
         """Start a bake-off; return the answer."""
         answer = self.client.post(URL, json=body)
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        assert answer.headers["x-service-audit-id"] == found["audit_id"]
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        assert answer.headers["x-service-audit-id"] == found_answer["audit_id"]
+        return found_answer
 
     def run(self, **body: Any) -> dict[str, Any]:
         """Run a bake-off to its end; return it as it is answered then."""
@@ -113,11 +113,11 @@ class Desk:
         answer = self.client.post(URL, json=body)
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
         assert self.rows("SELECT 1 FROM job WHERE kind IN ('evaluate-models', 'compare-line-finders')") == []
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
 
 def row_of(bakeoff: dict[str, Any], card: str) -> dict[str, Any]:
     """Return the row of a card."""
-    (found,) = [candidate for candidate in bakeoff["candidates"] if candidate["card"] == card]
-    return found
+    (candidate,) = [candidate for candidate in bakeoff["candidates"] if candidate["card"] == card]
+    return candidate

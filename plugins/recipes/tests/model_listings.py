@@ -167,14 +167,14 @@ class _Handler(BaseHTTPRequestHandler):
         }
 
     def _models(self, query: dict[str, str]) -> list[dict[str, Any]]:
-        found = [
+        models = [
             one
             for one in self.server.models
             if query.get("pipeline_tag") in (None, one.get("pipeline_tag"))
             and query.get("filter") in (None, *one["tags"])
             and all(word in one["id"].lower() for word in query.get("search", "").split())
         ]
-        return found[: int(query["limit"])]
+        return models[: int(query["limit"])]
 
     def _json(self, value: Any) -> None:
         self._answer(json.dumps(value).encode())

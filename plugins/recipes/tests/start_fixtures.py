@@ -110,22 +110,22 @@ class Desk:
         }
         answer = self.client.put(URL, json=body)
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def plan(self) -> dict[str, Any]:
         """Return what Start would do."""
         answer = self.client.get(f"{URL}/start")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def start(self, status: int = 200, **body: Any) -> dict[str, Any]:
         """Start the recipe; return the answer."""
         answer = self.client.post(f"{URL}/start", json=body)
         assert answer.status_code == status, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def work(self) -> None:
         """Run all queued jobs."""
@@ -135,8 +135,8 @@ class Desk:
         """Return a run of the recipe."""
         answer = self.client.get(f"{URL}/runs/{job_id}")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def run_whole(self, **body: Any) -> dict[str, Any]:
         """Start the recipe and run all jobs; return the run."""

@@ -61,13 +61,13 @@ def test_what_a_card_says_of_its_figures_is_not_said_of_measured_ones() -> None:
 def choose(
     *cards: Card, material: str = "handwriting", languages: tuple[str, ...] = ("en",)
 ) -> dict[str, tuple[str, str | None]]:
-    found = choose_contenders(
+    contenders = choose_contenders(
         cards,
         material=material,
         languages=languages,
         is_print_engine=lambda one: (one.reader or "").startswith("print"),
     )
-    return {item.card.id if item.card else item.kind: (item.role, item.why) for item in found}
+    return {item.card.id if item.card else item.kind: (item.role, item.why) for item in contenders}
 
 
 def test_three_are_the_best_by_rule_and_each_kind_sends_one_more() -> None:
@@ -93,9 +93,9 @@ def test_three_are_the_best_by_rule_and_each_kind_sends_one_more() -> None:
 def test_a_print_engine_competes_with_readers_of_print_when_it_knows_the_language() -> None:
     able = [card(f"one:{number}@1", number) for number in range(1, 4)]
     speaks = card("print:latin@1", 4, languages=["la", "en-GB"])
-    other = card("printer:greek@1", 5, languages=["el"])
-    assert choose(*able, other, speaks, material="print")["print:latin@1"] == ("print-baseline", None)
-    assert "printer:greek@1" not in choose(*able, other, material="typescript")
+    other_card = card("printer:greek@1", 5, languages=["el"])
+    assert choose(*able, other_card, speaks, material="print")["print:latin@1"] == ("print-baseline", None)
+    assert "printer:greek@1" not in choose(*able, other_card, material="typescript")
     by_hand = choose(card("print:latin@1", 1), *able)
     assert "print:latin@1" not in by_hand
     away = card(

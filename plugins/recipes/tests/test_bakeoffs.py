@@ -87,18 +87,18 @@ def test_the_table_outlives_the_job_and_is_in_the_recipe_folder(desk: Desk) -> N
     desk.set_up()
     desk.page(), desk.page()
     result = desk.run()
-    kept = yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{result['id']}.yaml").read_text())
-    assert kept == result
+    values = yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{result['id']}.yaml").read_text())
+    assert values == result
     # Killed between the step and the writing of the file: the file is written when the project is opened again.
     (desk.library.recipe / "bakeoffs" / f"{result['id']}.yaml").unlink()
     recovery.write_missing_files(desk.engine, desk.library)
     assert yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{result['id']}.yaml").read_text()) == result
     with desk.library.db.write() as conn:
         conn.exec_driver_sql("DELETE FROM job")
-    again = desk.client.get(f"{URL}/{result['id']}").json()
-    assert again == result
-    drawn = desk.client.get(f"{URL}/{result['id']}/picture")
-    assert drawn.content.startswith(b"\x89PNG")
+    second_answer = desk.client.get(f"{URL}/{result['id']}").json()
+    assert second_answer == result
+    answer = desk.client.get(f"{URL}/{result['id']}/picture")
+    assert answer.content.startswith(b"\x89PNG")
     response = desk.client.get(f"{URL}/{result['id']}/picture", params={"kind": "html"})
     assert "default-src 'none'" in response.headers["content-security-policy"]
     assert "First base" in response.text
@@ -144,8 +144,8 @@ def test_a_project_that_is_not_set_up_and_one_without_readers_are_refused(desk: 
     assert desk.expect_refusal("not_set_up")["lines"] == 120
     assert desk.expect_refusal("not_set_up", step="find-lines")["ready"] is False
     desk.set_up()
-    told = desk.expect_refusal("no_candidate")
-    assert (told["ready"], told["more_lines"]) == (False, 0)
+    refusal = desk.expect_refusal("no_candidate")
+    assert (refusal["ready"], refusal["more_lines"]) == (False, 0)
     assert desk.expect_refusal("no_candidate", step="find-lines")["pages"] == 2
     unknown = desk.client.post(URL, json={"page_ids": ["nothing"]})
     assert unknown.status_code == 404
@@ -215,7 +215,7 @@ def test_pages_edited_or_deleted_meanwhile_leave_all_with_the_same_lines(
     # The figures say on what they rest: no more pages and lines than were counted, and why the other was not.
     gone = pages[5][0]
     assert (len(result["pages"]), result["lines"]) == (5, sum(page["lines"] for page in result["pages"]))
-    assert [one["document_id"] for one in result["left_out"]] == [gone]
+    assert [entry["document_id"] for entry in result["left_out"]] == [gone]
     assert all(len(row["pages_cer"]) == 5 for row in (first, second))
     scores = desk.client.get("/api/evaluation/scores").json()["items"]
     assert [score["pages"] for score in scores] == [5, 5]

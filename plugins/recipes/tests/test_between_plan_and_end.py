@@ -27,12 +27,12 @@ def test_a_version_raised_after_the_plan_was_looked_at_refuses_start(desk: Desk)
     """Nothing is queued; Start with the current version succeeds."""
     desk.lines(desk.pages(1)[0])
     desk.recipe(ORDER)
-    seen = desk.get("")["recipe"]["version"]
+    version = desk.get("")["recipe"]["version"]
     desk.recipe(ORDER, title="Changed meanwhile")
-    refused = desk.start(409, recipe_version=seen)
+    refused = desk.start(409, recipe_version=version)
     assert refused["code"] == "stale_version", refused
     assert desk.get("/runs")["items"] == []
-    assert desk.start(recipe_version=seen + 1)["started"]["recipe_version"] == seen + 1
+    assert desk.start(recipe_version=version + 1)["started"]["recipe_version"] == version + 1
 
 
 def test_a_model_removed_after_the_plan_was_looked_at_refuses_start(desk: Desk) -> None:
@@ -55,8 +55,8 @@ def test_the_override_of_a_deleted_folder_is_ignored_and_applies_again_after_res
 ) -> None:
     """Plan and Start use the project's card instead; once the folder is restored, its own card applies again."""
     bakeoff_fixtures.Desk(desk.engine, desk.library, desk.client).give(readers.First, readers.Second)
-    box, other = desk.folder("Box"), desk.folder("Other")
-    for page in (*desk.pages(1, box), *desk.pages(2, other)):
+    box, other_folder = desk.folder("Box"), desk.folder("Other")
+    for page in (*desk.pages(1, box), *desk.pages(2, other_folder)):
         desk.lines(page)
     own, special = (
         next(card for card in cards_here(desk.engine, desk.library) if card.reader == name)
@@ -88,8 +88,8 @@ def test_a_layer_named_twice_in_one_request_is_refused(desk: Desk, client: Any) 
         assert (twice.status_code, twice.json()["code"]) == (422, "already_there")
     assert desk.get("")["recipe"]["version"] == 1
     assert client.post(f"{URL}/layers", json={"languages": ["deu"]}).json()["proposed"]["languages"] == ["de"]
-    gone = client.post(f"{URL}/layers", json={"languages": ["ger"], "remove": True})
-    assert (desk.get("")["answers"]["languages"], gone.json()["proposed"]) == (["en"], None)
+    answer = client.post(f"{URL}/layers", json={"languages": ["ger"], "remove": True})
+    assert (desk.get("")["answers"]["languages"], answer.json()["proposed"]) == (["en"], None)
 
 
 def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: Desk, client: Any) -> None:
@@ -138,7 +138,7 @@ def test_a_folder_that_is_not_there_is_named_by_the_check_and_in_the_plan(
     assert str(missing) in answer["problems"][0]["sentence"]
     plan = desk.plan()
     assert plan["refusals"] == []
-    assert [(one["step"], one["fix"]) for one in plan["skipped"]] == [("out", None)]
+    assert [(entry["step"], entry["fix"]) for entry in plan["skipped"]] == [("out", None)]
     assert "does not exist. Create it first" in plan["skipped"][0]["why"]
     missing.mkdir()
     assert desk.plan()["skipped"] == []
@@ -159,6 +159,6 @@ def test_a_token_with_granted_folders_cannot_learn_whether_others_exist(
         desk.recipe(step("export", "output", settings={"folder": str(tmp_path / name)}))
         plan = desk.client.get(f"{URL}/start", headers=guest)
         assert plan.status_code == 200, plan.text
-        said.append([one["why"].replace(name, "") for one in plan.json()["skipped"]])
+        said.append([entry["why"].replace(name, "") for entry in plan.json()["skipped"]])
     assert said[0] == said[1]
     assert "granted to this token" in said[0][0]

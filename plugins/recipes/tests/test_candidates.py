@@ -106,8 +106,8 @@ def ask(client: Any, **more: Any) -> dict[str, Any]:
     """Return the candidates for a Latin manuscript."""
     answer = client.get(URL, params={**LATIN, **more})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def states(found: dict[str, Any]) -> dict[str, str]:
@@ -192,15 +192,19 @@ def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:
     """GGUF models and models that read no pictures are left out; each listed model says why it is not here."""
     fill(net)
     answer = ask(client, online=True)
-    shown = {item["name"]: item for item in answer["items"] if item["source"] == "model-hub"}
-    assert set(shown) == {"scribe/trocr-latin-handwritten", "scribe/trocr-latin-mlx", "scribe/pickled"}
-    assert all(not one["in_recipe_rules"] and one["rule_rank"] is None for one in shown.values())
-    assert "MLX" in shown["scribe/trocr-latin-mlx"]["availability_words"]
-    assert "scribe/trocr" in shown["scribe/trocr-latin-mlx"]["note"]
-    assert "safetensors" in shown["scribe/pickled"]["availability_words"]
-    assert shown["scribe/trocr-latin-handwritten"]["licence"] == "mit"
-    assert shown["scribe/trocr-latin-handwritten"]["languages"] == ["la"]
-    asked = [one for one in net.asked if one.startswith("/api/models")]
+    items_by_name = {item["name"]: item for item in answer["items"] if item["source"] == "model-hub"}
+    assert set(items_by_name) == {
+        "scribe/trocr-latin-handwritten",
+        "scribe/trocr-latin-mlx",
+        "scribe/pickled",
+    }
+    assert all(not item["in_recipe_rules"] and item["rule_rank"] is None for item in items_by_name.values())
+    assert "MLX" in items_by_name["scribe/trocr-latin-mlx"]["availability_words"]
+    assert "scribe/trocr" in items_by_name["scribe/trocr-latin-mlx"]["note"]
+    assert "safetensors" in items_by_name["scribe/pickled"]["availability_words"]
+    assert items_by_name["scribe/trocr-latin-handwritten"]["licence"] == "mit"
+    assert items_by_name["scribe/trocr-latin-handwritten"]["languages"] == ["la"]
+    asked = [request for request in net.asked if request.startswith("/api/models")]
     assert any("filter=la" in item and "pipeline_tag=image-text-to-text" in item for item in asked)
     assert any("search=handwritten+latin" in item for item in asked)
 
@@ -214,8 +218,8 @@ def test_a_listing_is_fetched_at_most_daily(
     fill(net)
     ask(client, online=True)
     asked = len(net.asked)
-    again = ask(client, online=True)
-    assert states(again)["linereader-repository"] == states(again)["model-hub"] == "cached"
+    second_answer = ask(client, online=True)
+    assert states(second_answer)["linereader-repository"] == states(second_answer)["model-hub"] == "cached"
     assert states(ask(client))["model-hub"] == "cached"
     assert len(net.asked) == asked
     tomorrow = time.time() + discovery.DAY + 60
@@ -240,7 +244,7 @@ def test_cards_that_a_guest_may_not_fetch_in_a_minute_come_later(
     )
     second = ask(client, online=True)
     assert sum(item["source"] == "linereader-repository" for item in second["items"]) == 36
-    assert sum(one.startswith("/api/records") for one in net.asked) == 2
+    assert sum(request.startswith("/api/records") for request in net.asked) == 2
 
 
 def test_offline_is_a_state_and_no_error(
@@ -375,9 +379,9 @@ NONSENSE: list[Any] = [
 def test_nonsense_answers_do_no_harm(client: Any, net: Listings, answer: Any) -> None:
     """Whatever the services send, the list is answered."""
     net.whole = json.dumps(answer).encode()
-    found = ask(client, online=True)
-    assert found["items"]
-    assert not any(".." in item["id"] for item in found["items"])
+    found_answer = ask(client, online=True)
+    assert found_answer["items"]
+    assert not any(".." in item["id"] for item in found_answer["items"])
 
 
 @pytest.mark.slow
@@ -395,9 +399,9 @@ def test_a_hub_that_answers_a_hundred_thousand_models(
     ]
     net.whole = json.dumps([*wild, *many]).encode()
     answer = ask(client, online=True)
-    shown = [item for item in answer["items"] if item["source"] == "model-hub"]
-    assert len(shown) == hub.OF_A_QUESTION - len(wild)
-    assert all(item["name"].startswith("a/m") for item in shown)
+    items = [item for item in answer["items"] if item["source"] == "model-hub"]
+    assert len(items) == hub.OF_A_QUESTION - len(wild)
+    assert all(item["name"].startswith("a/m") for item in items)
 
 
 @pytest.mark.parametrize(
@@ -486,14 +490,14 @@ def test_the_chosen_reader_of_a_step_is_listed_first(client: Any) -> None:
         "/api/recipes/project", json={"answers": body, "recipe": recipe, "overrides": [override]}
     )
     assert answer.status_code == 200, answer.text
-    found = client.get(URL, params={"step": "read"}).json()
-    assert [(one["id"], one["chosen"]) for one in found["items"][:2]] == [
+    found_answer = client.get(URL, params={"step": "read"}).json()
+    assert [(item["id"], item["chosen"]) for item in found_answer["items"][:2]] == [
         ("builtin:fitting-reader@1", True),
         ("linereader:hand-base@1", False),
     ]
-    again = client.post("/api/recipes/assemble", json=body).json()["recipe"]
+    second_recipe = client.post("/api/recipes/assemble", json=body).json()["recipe"]
     assert (
-        next(step for step in again["steps"] if step["id"] == "read")["card"]["id"]
+        next(step for step in second_recipe["steps"] if step["id"] == "read")["card"]["id"]
         == "builtin:fitting-reader@1"
     )
     refused = client.get(URL, params={"step": "wash"})

@@ -69,19 +69,21 @@ def put(folder: Path, name: str, content: bytes = b"weights", **beside: Any) -> 
 
 def test_the_base_readers_figures_are_those_of_its_own_evaluation(engine: Engine) -> None:
     """No other file states them, so they cannot become outdated."""
-    told = json.loads(files("armarium_reader_hand").joinpath("card.json").read_text("utf-8"))["evaluation"]
+    evaluation = json.loads(files("armarium_reader_hand").joinpath("card.json").read_text("utf-8"))[
+        "evaluation"
+    ]
     card = cards(engine, None)["linereader:hand-base@1"]
-    assert card.cer_published == told["cer"]
-    assert card.pages_per_hour == pytest.approx(told["lines_per_second"] * 120, abs=1)
+    assert card.cer_published == evaluation["cer"]
+    assert card.pages_per_hour == pytest.approx(evaluation["lines_per_second"] * 120, abs=1)
 
 
 def test_every_card_has_its_form(engine: Engine, library: Library) -> None:
     """Its id consists of runtime, source and version; it is pinned, says where its model is, and names a reader or
     provider where one is called.
     """
-    found = cards(engine, library)
-    assert len(found) > 100
-    for card in found.values():
+    found_cards = cards(engine, library)
+    assert len(found_cards) > 100
+    for card in found_cards.values():
         runtime, _, rest = card.id.partition(":")
         assert runtime.isascii()
         assert "@" in rest
@@ -187,9 +189,9 @@ def test_published_models_are_offered_for_download_and_a_figure_of_their_makers_
     }
     put(models_folder(engine, "atr"), "kraken-ppocrv6-small.onnx")
     (models_folder(engine, "atr") / "kraken-ppocrv6-small.onnx.source.json").write_text(json.dumps(note))
-    found = cards(engine, None)
-    assert "atr:kraken-ppocrv6-small@1" not in found
-    here = found["atr:kraken-ppocrv6-small.onnx@1"]
+    found_cards = cards(engine, None)
+    assert "atr:kraken-ppocrv6-small@1" not in found_cards
+    here = found_cards["atr:kraken-ppocrv6-small.onnx@1"]
     assert (here.availability, here.languages, here.scripts) == ("installed", ["grc"], ["Grek"])
     assert here.material == ["handwriting"]
     assert (here.cer_of_authors, here.cer_published) == (0.087, None)
@@ -232,8 +234,8 @@ def test_models_that_were_trained_here(engine: Engine, library: Library) -> None
     (library.models / "hand" / "linereader-trained-8.card.json").write_text(
         json.dumps(_make_trained("linereader-trained-8")), "utf-8"
     )
-    found = cards(engine, library)
-    card = found[f"linereader:{name}@1"]
+    found_cards = cards(engine, library)
+    card = found_cards[f"linereader:{name}@1"]
     assert (card.name, card.reader, card.model, card.trainable) == (
         "Our scribe",
         "hand",
@@ -242,9 +244,9 @@ def test_models_that_were_trained_here(engine: Engine, library: Library) -> None
     )
     assert "in this project" in card.availability_words
     assert "on this machine" in cards(engine, None)[f"linereader:{name}@1"].availability_words
-    assert "linereader:linereader-trained-8@1" not in found
+    assert "linereader:linereader-trained-8@1" not in found_cards
     asked = {"scripts": ["Latn"], "languages": ["nci"], "materials": ["handwriting"], "memory_gb": 16.0}
-    ranked = rank(found.values(), job="read-a-line", cloud_allowed=False, **asked)
+    ranked = rank(found_cards.values(), job="read-a-line", cloud_allowed=False, **asked)
     # What it made of the lines that chose its best epoch is no error rate: it is unmeasured, and ranked last.
     ours = next(one for one in ranked if one.id == card.id)
     assert (ours.cer_published, ours.cer_measured_here) == (None, None)
@@ -303,8 +305,8 @@ def test_models_that_providers_serve(client: Any, engine: Engine) -> None:
     far = add("Far/away", "openai-compatible", api_base="https://models.example.org/v1")
     serve(far, "eyes", ["text", "vision"], input_cost=2.0, output_cost=10.0)
     serve(add("Locked", "openai"), "gpt", ["text"])
-    found = cards(engine, None)
-    here = found["local-server:Home/llama3:8b@served"]
+    found_cards = cards(engine, None)
+    here = found_cards["local-server:Home/llama3:8b@served"]
     assert (here.runs_where, here.cost_per_page, here.provider, here.model) == (
         "this_mac",
         0.0,
@@ -313,11 +315,11 @@ def test_models_that_providers_serve(client: Any, engine: Engine) -> None:
     )
     assert "read-a-line" not in here.jobs
     assert {"correct", "find-statements", "find-names-tag-words"} <= set(here.jobs)
-    eyes = found["cloud:Far%2Faway/eyes@served"]
+    eyes = found_cards["cloud:Far%2Faway/eyes@served"]
     assert (eyes.runs_where, eyes.source, eyes.availability) == ("provider", "cloud", "elsewhere")
     assert eyes.cost_per_page == pytest.approx(0.011)
     assert {"read-a-line", "identify-signs"} <= set(eyes.jobs)
-    assert not any("Locked" in item for item in found)
+    assert not any("Locked" in item for item in found_cards)
     client.patch(f"/api/providers/{far}", json={"enabled": False})
     assert eyes.id not in cards(engine, None)
 
@@ -355,6 +357,6 @@ def test_cards_from_another_family_never_replace_one_with_the_same_id(engine: En
     own = cards(engine, None)["linereader:hand-base@1"]
     theirs = [own.model_copy(update={"name": "Another"}), own.model_copy(update={"id": "own:reader@1"})]
     add_answers(engine, armarium_recipes_cards=lambda: theirs)
-    found = cards(engine, None)
-    assert found["linereader:hand-base@1"].name == own.name
-    assert found["own:reader@1"].jobs == ["read-a-line"]
+    found_cards = cards(engine, None)
+    assert found_cards["linereader:hand-base@1"].name == own.name
+    assert found_cards["own:reader@1"].jobs == ["read-a-line"]

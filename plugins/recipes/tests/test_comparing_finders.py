@@ -33,16 +33,16 @@ def test_finders_are_compared_and_only_the_line_readers_is_used(
     told = desk.finish(begun["id"])
     assert told["state"] == "done"
     assert desk.rows("SELECT count(*) FROM segment_pass") == before
-    found = row_of(told, "rapidocr:PP-OCRv6-det@6")
+    row = row_of(told, "rapidocr:PP-OCRv6-det@6")
     # It finds 61 rows on each page: 11 too many on the last page with its 50 rows, one too many on each other with 60.
-    assert [found[key] for key in ("lines_found", "lines_checked", "extra_lines")] == [170, 170, 13]
-    assert "stands in" in found["note"]
-    assert told["candidates"][0] == found
+    assert [row[key] for key in ("lines_found", "lines_checked", "extra_lines")] == [170, 170, 13]
+    assert "stands in" in row["note"]
+    assert told["candidates"][0] == row
     regions = row_of(told, "layout:detector@0")
     assert regions["not_scored"].startswith("It finds regions")
     assert row_of(told, "linereader:blla@5")["not_scored"]
     url = f"{URL}/{told['id']}/use"
-    assert desk.client.post(url, json={"card": found["card"]}).json()["code"] == "other_finder"
+    assert desk.client.post(url, json={"card": row["card"]}).json()["code"] == "other_finder"
     assert desk.client.post(url, json={"card": "linereader:blla@5"}).json()["code"] == "not_scored"
     with desk.library.db.write() as conn:
         conn.exec_driver_sql("DELETE FROM job")

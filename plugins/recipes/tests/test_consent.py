@@ -22,19 +22,19 @@ LEAVE = {"answers": {"cloud_allowed": True}}
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
     """A project with one page that has a text."""
-    found = Desk(engine, library, client)
-    found.lines(found.pages(1)[0], ["Dear Sir"])
-    return found
+    new_desk = Desk(engine, library, client)
+    new_desk.lines(new_desk.pages(1)[0], ["Dear Sir"])
+    return new_desk
 
 
 def _provider(client: Any, name: str, *models: str) -> None:
-    made = client.post("/api/providers", json={"name": name, "provider_type": "mistral"}).json()
-    client.put(f"/api/providers/{made['id']}/key", json={"key": "k"})
+    new_answer = client.post("/api/providers", json={"name": name, "provider_type": "mistral"}).json()
+    client.put(f"/api/providers/{new_answer['id']}/key", json={"key": "k"})
     listed = [
         {"name": model, "model_id": model, "capabilities": ["text"], "is_default": model == models[0]}
         for model in models
     ]
-    answer = client.put(f"/api/providers/{made['id']}/models", json={"models": listed})
+    answer = client.put(f"/api/providers/{new_answer['id']}/models", json={"models": listed})
     assert answer.status_code == 200, answer.text
 
 
@@ -118,15 +118,15 @@ def test_only_a_person_allows_pages_to_leave(desk: Desk, claims: dict[str, Any])
     allowed = saved["answers"]
     forbidden = {**allowed, "cloud_allowed": False}
     withdrawn = _as_machine(desk, "project.save_setup", {"answers": forbidden})
-    assert [one["fix"] for one in desk.plan()["skipped"]] == ["allow-cloud"]
+    assert [entry["fix"] for entry in desk.plan()["skipped"]] == ["allow-cloud"]
     assert _refusal_of(desk, "project.save_setup", {"answers": allowed}) == "person_only"
     with pytest.raises(Forbidden):
         desk.engine.undo(desk.library, [withdrawn.audit_id], MACHINE)
     path = desk.library.recipe / "setup.yaml"
     path.write_text(path.read_text().replace("cloud_allowed: false", "cloud_allowed: true"))
-    told = {file["name"]: file for file in desk.get("")["files"]}["setup.yaml"]
+    setup_yaml = {file["name"]: file for file in desk.get("")["files"]}["setup.yaml"]
     line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "cloud_allowed" in text)
-    assert (told["state"], told["line"]) == ("refused", line)
+    assert (setup_yaml["state"], setup_yaml["line"]) == ("refused", line)
     assert desk.get("")["answers"]["cloud_allowed"] is False
     # A person accepts the edited file.
     desk.do("project.decide_file", {"name": "setup.yaml", "keep": "file"})
@@ -170,9 +170,9 @@ def test_rights_still_decide_page_by_page(desk: Desk, client: Any) -> None:
     """Of a page that no model may see nothing is sent, and the run counts it; once a model may see it, the page is due
     again.
     """
-    kept = desk.pages(1)[0]
-    desk.lines(kept, ["Not to be seen"])
-    result = desk.do("rights.set", {"target_kind": "document", "target_id": kept, "model_use": "none"})
+    page = desk.pages(1)[0]
+    desk.lines(page, ["Not to be seen"])
+    result = desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
     with TruthfulProvider(["Dear Sir"]) as server:
         base = {"name": "Own", "provider_type": "openai-compatible", "api_base": f"{server.url}/v1"}
         answer = client.post("/api/providers", json=base).json()

@@ -34,8 +34,8 @@ def edit(path: Path, before: str, after: str) -> None:
 
 def file_state(client: Any, name: str = "recipe.yaml") -> dict[str, Any]:
     """Return the state of a file."""
-    found: dict[str, Any] = next(file for file in client.get(URL).json()["files"] if file["name"] == name)
-    return found
+    file: dict[str, Any] = next(file for file in client.get(URL).json()["files"] if file["name"] == name)
+    return file
 
 
 def saves_of(client: Any) -> list[dict[str, Any]]:
@@ -115,10 +115,10 @@ def test_a_file_that_is_being_written_is_waited_for(desk: Desk) -> None:
     whole = path.read_text().replace("Typed letters", "Whole")
     half = whole[: whole.index("steps:")]
     path.write_text(half)
-    asked = Thread(target=lambda: desk.client.get(URL))
-    asked.start()
+    thread = Thread(target=lambda: desk.client.get(URL))
+    thread.start()
     path.write_text(whole)
-    asked.join()
+    thread.join()
     assert len(desk.client.get(URL).json()["recipe"]["steps"]) == 2
     assert len(saves_of(desk.client)) == 2
 
@@ -141,9 +141,9 @@ def test_an_import_after_start_runs_what_the_edited_file_says(desk: Desk, tmp_pa
     desk.recipe(step("split-pages", "prepare", "split"), step("put-in-order", "lines", "order"))
     desk.run_whole()
     path = desk.library.recipe / "recipe.yaml"
-    kept = yaml.safe_load(path.read_text())
-    kept["steps"] = kept["steps"][:1]
-    path.write_text(yaml.safe_dump(kept))
+    values = yaml.safe_load(path.read_text())
+    values["steps"] = values["steps"][:1]
+    path.write_text(yaml.safe_dump(values))
     os.utime(path, (1, 1))
     desk.pages(1)
     desk.work()

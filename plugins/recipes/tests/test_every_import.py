@@ -30,11 +30,11 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
     """A project whose recipe was started."""
-    found = Desk(engine, library, client)
-    found.lines(found.pages(1)[0])
-    found.recipe(ORDER)
-    found.run_whole()
-    return found
+    new_desk = Desk(engine, library, client)
+    new_desk.lines(new_desk.pages(1)[0])
+    new_desk.recipe(ORDER)
+    new_desk.run_whole()
+    return new_desk
 
 
 def _files(tmp_path: Path) -> list[Path]:

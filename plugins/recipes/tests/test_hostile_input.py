@@ -121,11 +121,11 @@ def test_a_hostile_file_is_refused_with_a_sentence_and_the_project_stays_usable(
     desk.recipe(ORDER)
     path = desk.library.recipe / "recipe.yaml"
     path.write_bytes(_file(name))
-    told = {file["name"]: file for file in desk.get("")["files"]}["recipe.yaml"]
-    assert told["state"] == "refused"
-    assert told["why"].endswith(".")
-    assert "sk-1" not in told["why"]
-    assert told["line"] is not None or name.startswith("ten megabytes")
+    recipe_yaml = {file["name"]: file for file in desk.get("")["files"]}["recipe.yaml"]
+    assert recipe_yaml["state"] == "refused"
+    assert recipe_yaml["why"].endswith(".")
+    assert "sk-1" not in recipe_yaml["why"]
+    assert recipe_yaml["line"] is not None or name.startswith("ten megabytes")
     assert path.read_bytes() == _file(name)
     assert desk.get("")["recipe"]["title"] == "Test"
     assert desk.run_whole()["state"] == "done"
@@ -206,7 +206,7 @@ def test_a_card_whose_id_contains_a_path_is_unknown(desk: Desk, tmp_path: Path, 
 
 
 def test_a_layer_is_added_once_however_often_it_is_asked_for_at_once(desk: Desk) -> None:
-    """One of six simultaneous requests adds it; the others are told that it exists already."""
+    """One of six simultaneous requests adds it; the others are told that it already exists."""
     from concurrent.futures import ThreadPoolExecutor
 
     recipe = desk.client.post(ASSEMBLE, json=ANSWERS).json()["recipe"]

@@ -47,8 +47,8 @@ def test_an_import_after_start_runs_the_recipe_over_its_pages(
     assert run["cards"][0]["account"]["pages"] == 3
     assert len(desk.get("/runs")["items"]) == 2
     steps = client.get("/api/actions/audit?action=document.add_files").json()["items"]
-    brought = next(one["set_id"] for one in steps if one["set_id"] is not None)
-    ids = [item["id"] for item in client.get(f"/api/actions/audit?set_id={brought}").json()["items"]]
+    set_id = next(one["set_id"] for one in steps if one["set_id"] is not None)
+    ids = [item["id"] for item in client.get(f"/api/actions/audit?set_id={set_id}").json()["items"]]
     undone = client.post("/api/actions/audit/undo", json={"audit_ids": ids})
     assert undone.status_code == 200, undone.text
     assert [fault for fault in desk.engine.plugins.faults if fault.name == "recipes"] == []

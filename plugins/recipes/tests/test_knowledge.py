@@ -78,7 +78,7 @@ def test_every_job_of_the_agreed_table_is_listed_in_its_order(client: Any) -> No
     ]
     assert listed[: len(rows)] == rows
     assert answer["count"] == len(listed)
-    assert [job.layer for job in JOBS.values()] == sorted((r[1] for r in rows), key=LAYERS.index)
+    assert [job.layer for job in JOBS.values()] == sorted((row[1] for row in rows), key=LAYERS.index)
 
 
 def test_a_job_is_described_by_the_family_that_does_it(client: Any) -> None:
@@ -86,15 +86,15 @@ def test_a_job_is_described_by_the_family_that_does_it(client: Any) -> None:
     assert {setting["key"] for setting in items["read-a-line"]["settings"]} >= {"language", "reader", "model"}
     assert items["read-a-line"]["compare"]
     assert "transcriber" in {setting["key"] for setting in items["transcribe-speech"]["settings"]}
-    assert all(one["name"] and one["description"] and one["since"] for one in items.values())
+    assert all(item["name"] and item["description"] and item["since"] for item in items.values())
 
 
 def test_work_of_other_plugins_is_listed_after_the_agreed_jobs_and_explained(client: Any) -> None:
     items = client.get("/api/recipes/jobs").json()["items"]
     assert "ask-a-model" in [one["id"] for one in items[len(JOBS) :]]
-    for one in items:
-        topic = client.get(f"/api/topics/{one['topic']}").json()
-        assert (topic["id"], topic["kind"]) == (one["topic"], "job")
+    for item in items:
+        topic = client.get(f"/api/topics/{item['topic']}").json()
+        assert (topic["id"], topic["kind"]) == (item["topic"], "job")
 
 
 def test_every_job_and_every_notion_is_explained_once(client: Any) -> None:
@@ -204,13 +204,13 @@ def test_a_language_is_found_by_tag_code_catalogue_code_and_by_its_names(client:
 
 
 def test_a_dialect_carries_its_language_s_tag() -> None:
-    found = next(
+    language = next(
         search_language
         for search_language in search_languages("Berlin German", 5)
         if search_language.level == "dialect"
     )
-    assert (found.code, found.language, found.language_name) == ("de", "de", "German")
-    assert found.glottocode == "berl1235"
+    assert (language.code, language.language, language.language_name) == ("de", "de", "German")
+    assert language.glottocode == "berl1235"
 
 
 def test_search_has_limits(client: Any) -> None:
@@ -288,15 +288,17 @@ def test_a_place_of_compute_is_named_only_where_all_it_needs_is_installed(
     """Neither dask without its package, nor a hub's machines, which are those of a provider with a key."""
     import importlib.util
 
-    found = importlib.util.find_spec
+    original_find_spec = importlib.util.find_spec
     for there in (False, True):
         monkeypatch.setattr(
             importlib.util,
             "find_spec",
-            lambda name, *more, there=there: there or None if name == "distributed" else found(name, *more),
+            lambda name, *more, there=there: (
+                there or None if name == "distributed" else original_find_spec(name, *more)
+            ),
         )
-        named = [target.source for target in targets(engine) if target.id == "cluster"]
-        assert named == (["the installed driver dask"] if there else [])
+        sources = [target.source for target in targets(engine) if target.id == "cluster"]
+        assert sources == (["the installed driver dask"] if there else [])
 
 
 def test_an_unknown_script_is_refused(client: Any) -> None:
@@ -306,14 +308,14 @@ def test_an_unknown_script_is_refused(client: Any) -> None:
 
 
 def test_a_provider_with_a_key_is_named_and_is_a_place_to_run(client: Any) -> None:
-    made = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
+    new_answer = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
     assert client.get("/api/recipes/derived").json()["keys"] == []
-    client.put(f"/api/providers/{made['id']}/key", json={"key": "secret-of-mine"})
+    client.put(f"/api/providers/{new_answer['id']}/key", json={"key": "secret-of-mine"})
     answer = client.get("/api/recipes/derived")
     assert answer.json()["keys"] == ["Far"]
     assert "cloud:Far" in [target["id"] for target in answer.json()["targets"]]
     assert "secret-of-mine" not in answer.text
-    client.patch(f"/api/providers/{made['id']}", json={"enabled": False})
+    client.patch(f"/api/providers/{new_answer['id']}", json={"enabled": False})
     assert client.get("/api/recipes/derived").json()["keys"] == []
 
 

@@ -274,7 +274,7 @@ def test_a_spread_that_was_transcribed_as_pictured_stays_whole_and_plan_and_run_
     desk.client.delete(f"/api/documents/{plain}")
     run = desk.run_whole()
     assert run["cards"][0]["why"] == (
-        "Every page has been through it already. 1 page was transcribed as pictured and stays whole."
+        "Every page has already been through it. 1 page was transcribed as pictured and stays whole."
     )
     assert desk.plan()["runs"][1]["of"] == 1
 

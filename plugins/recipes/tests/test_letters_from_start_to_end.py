@@ -39,8 +39,8 @@ def test_letters_are_read_and_named_from_start_to_end_and_undone_as_sets(
     desk = Desk(engine, library, client)
     folder = tmp_path / "letters"
     folder.mkdir()
-    drawn = [page for page in sample_pages(count=4) if not page.is_blank][:3]
-    for page in drawn:
+    pages = [page for page in sample_pages(count=4) if not page.is_blank][:3]
+    for page in pages:
         (folder / f"{page.name}.jpg").write_bytes(page.jpeg)
     desk.do("document.import", {"folder": str(folder)})
     desk.work()
@@ -49,12 +49,12 @@ def test_letters_are_read_and_named_from_start_to_end_and_undone_as_sets(
     assert saved.status_code == 200, saved.text
     plan = desk.plan()
     assert plan["refusals"] == [], plan
-    assert plan["pages"] == len(drawn)
+    assert plan["pages"] == len(pages)
     run = desk.run_whole()
     assert run["state"] == "done", run
     summary = desk.get(f"/runs/{run['job_id']}/summary")
-    assert (summary["pages_read"], summary["finished"]) == (len(drawn), True)
-    for page, text in zip(sorted(drawn, key=lambda one: one.name), _texts(library, run), strict=True):
+    assert (summary["pages_read"], summary["finished"]) == (len(pages), True)
+    for page, text in zip(sorted(pages, key=lambda one: one.name), _texts(library, run), strict=True):
         truth = _words(page.text)
         assert len(truth & _words(text)) >= 0.8 * len(truth), (page.name, text)
     # One undo of the run's set reverts what every card wrote: each step carries the set of its workflow.

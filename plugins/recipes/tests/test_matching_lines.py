@@ -62,12 +62,12 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[int, in
 @pytest.mark.parametrize("case", CASES)
 def test_the_rule_decides_as_a_person_would(case: str) -> None:
     reference, found, (right, extra) = CASES[case]
-    told = count_lines(list(map(outline, reference)), [True] * len(reference), list(map(outline, found)))
-    assert (told["lines_found"], told["extra_lines"]) == (right, extra)
-    assert told["lines_checked"] == len(reference)
+    lines = count_lines(list(map(outline, reference)), [True] * len(reference), list(map(outline, found)))
+    assert (lines["lines_found"], lines["extra_lines"]) == (right, extra)
+    assert lines["lines_checked"] == len(reference)
 
 
 def test_lines_that_nobody_checked_are_neither_wanted_nor_too_many() -> None:
     outlines = list(map(outline, TWO))
-    told = count_lines(outlines, [True, False], outlines)
-    assert told == {"lines_checked": 1, "lines_found": 1, "extra_lines": 0}
+    lines = count_lines(outlines, [True, False], outlines)
+    assert lines == {"lines_checked": 1, "lines_found": 1, "extra_lines": 0}

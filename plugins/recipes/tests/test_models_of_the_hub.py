@@ -48,8 +48,8 @@ def set_up(desk: Desk) -> None:
 
 def find_candidates(desk: Desk) -> dict[str, dict[str, Any]]:
     """Return the hub's models for the step by name; the hub is asked once a day."""
-    asked = {"step": "read", "languages": "la", "online": "true"}
-    answer = desk.client.get("/api/recipes/candidates", params=asked)
+    query = {"step": "read", "languages": "la", "online": "true"}
+    answer = desk.client.get("/api/recipes/candidates", params=query)
     assert answer.status_code == 200, answer.text
     return {item["name"]: item for item in answer.json()["items"] if item["source"] == "model-hub"}
 

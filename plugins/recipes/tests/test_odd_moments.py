@@ -65,9 +65,9 @@ def test_with_all_models_missing_start_names_each_and_runs_nothing(desk: Desk) -
     steps = [{"id": f"read-{number}", **read} for number in range(2)]
     desk.recipe(*steps)
     refused = desk.start(422)
-    named = [refusal["sentence"] for refusal in refused["refusals"]]
-    assert len(named) == 2
-    assert [f"of the step read-{number} " in sentence for number, sentence in enumerate(named)] == [
+    sentences = [refusal["sentence"] for refusal in refused["refusals"]]
+    assert len(sentences) == 2
+    assert [f"of the step read-{number} " in sentence for number, sentence in enumerate(sentences)] == [
         True,
         True,
     ]
@@ -93,9 +93,9 @@ def test_a_replacement_model_is_kept_when_the_recipe_is_proposed_again(desk: Des
     desk.client.post(f"{URL}/start/use-instead", json={"model": entry["model"], "card": instead})
     answers = desk.get("")["answers"]
     proposed = desk.client.post("/api/recipes/assemble", json=answers).json()["recipe"]
-    (again,) = [one for one in proposed["steps"] if one["id"] == "read"]
-    assert again["card"]["id"] == instead
-    assert "was chosen by a person" in " ".join(again["reasons"])
+    (second_step,) = [one for one in proposed["steps"] if one["id"] == "read"]
+    assert second_step["card"]["id"] == instead
+    assert "was chosen by a person" in " ".join(second_step["reasons"])
 
 
 def test_a_step_whose_plugin_was_uninstalled_is_left_out_with_why(
@@ -186,8 +186,8 @@ def test_documents_that_are_made_in_mid_run_take_no_page_from_the_later_cards(de
     plan = desk.plan()
     assert (plan["pages"], [(run["done"], run["of"]) for run in plan["runs"]]) == (4, [(0, 4), (4, 4)])
     assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] == 2
-    asked = {"set_id": run["job_id"], "limit": 500}
-    steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
+    query = {"set_id": run["job_id"], "limit": 500}
+    steps = desk.client.get("/api/actions/audit", params=query).json()["items"]
     undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
     assert desk.client.post("/api/actions/audit/undo", json=undo).status_code == 200
     assert parents() == {box}

@@ -27,8 +27,8 @@ def save(client: Any) -> Callable[..., dict[str, Any]]:
     def put(**parts: Any) -> dict[str, Any]:
         answer = client.put(URL, json=parts)
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     return put
 
@@ -255,5 +255,5 @@ def test_hostile_yaml_is_refused_in_words_at_once(name: str) -> None:
 
 def test_words_that_other_readers_take_for_something_else_stay_words() -> None:
     """`no` is Norwegian, 12:30 is not a number, and a date stays as written."""
-    found = parse(b"a: [no, yes, on, 12:30, 2026-11-23, 0o17, true, null, 3, 1.5, '3']\n").value
-    assert found == {"a": ["no", "yes", "on", "12:30", "2026-11-23", "0o17", True, None, 3, 1.5, "3"]}
+    value = parse(b"a: [no, yes, on, 12:30, 2026-11-23, 0o17, true, null, 3, 1.5, '3']\n").value
+    assert value == {"a": ["no", "yes", "on", "12:30", "2026-11-23", "0o17", True, None, 3, 1.5, "3"]}

@@ -13,8 +13,8 @@ URL = "/api/recipes/project"
 def _put(client: Any, body: dict[str, Any], status: int = 200) -> dict[str, Any]:
     answer = client.put(URL, json=body)
     assert answer.status_code == status, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def test_a_new_project_has_neither_answers_nor_a_recipe(client: Any) -> None:
@@ -73,11 +73,11 @@ def test_an_override_of_a_deleted_folder_is_refused(client: Any) -> None:
     folder = client.post("/api/documents", json={"name": "Box 1", "doc_type": "folder"}).json()["id"]
     card = {"id": "rapidocr:latin@1", "source": "shipped"}
     one = {"scope": "folder", "folder_id": folder, "step": "read", "card": card}
-    kept = _put(client, {"overrides": [one]})["overrides"]
+    overrides = _put(client, {"overrides": [one]})["overrides"]
     assert client.delete(f"/api/documents/{folder}").status_code == 200
-    assert _put(client, {"overrides": kept})["overrides"] == kept
+    assert _put(client, {"overrides": overrides})["overrides"] == overrides
     other = {**one, "step": "find-lines"}
-    assert _put(client, {"overrides": [*kept, other]}, 404)["code"] == "folder_not_found"
+    assert _put(client, {"overrides": [*overrides, other]}, 404)["code"] == "folder_not_found"
 
 
 def test_overrides_that_do_not_fit_are_refused(client: Any) -> None:

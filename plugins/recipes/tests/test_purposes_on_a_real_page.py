@@ -57,7 +57,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def truth() -> list[str]:
     """Return the lines of the page as they were transcribed."""
     root = ElementTree.parse(PICTURE.with_suffix(".xml")).getroot()
-    lines = [one.get("CONTENT") or "" for one in root.iter() if one.tag.endswith("}String")]
+    lines = [element.get("CONTENT") or "" for element in root.iter() if element.tag.endswith("}String")]
     return [line for line in lines if line.strip()]
 
 
@@ -70,19 +70,19 @@ def desk(engine: Engine, library: Library, client: Any, tmp_path: Path) -> Itera
     shutil.copy(PICTURE, box)
     (tmp_path / "export").mkdir()
     with TruthfulProvider(truth()) as provider:
-        found = Desk(engine, library, client)
+        new_desk = Desk(engine, library, client)
         provider.add_to(engine, NAME)
-        found.do("document.import", {"folder": str(box)})
-        found.work()
-        yield found
+        new_desk.do("document.import", {"folder": str(box)})
+        new_desk.work()
+        yield new_desk
 
 
 def count_made(desk: Desk) -> dict[str, int]:
     """Return how many rows of each kind the project has."""
     with desk.library.db.read() as conn:
         return {
-            what: int(conn.exec_driver_sql(f"SELECT count(*) FROM {where}").scalar_one())
-            for what, where in TABLES.items()
+            what: int(conn.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
+            for what, table in TABLES.items()
         }
 
 
@@ -125,19 +125,19 @@ def test_five_purposes_run_to_their_ends_and_are_undone_as_sets(desk: Desk, tmp_
             assert cards["vectors"]["account"]["done"] == 1
         if runs:
             # What an earlier purpose did is not done again.
-            assert cards["read"]["why"] == "Every page has been through it already."
+            assert cards["read"]["why"] == "Every page has already been through it."
         else:
             with desk.library.db.read() as conn:
                 text = page_text(conn, run["page_ids"][0]).text
             # The provider plants errors; what it corrected differs from the truth in fewer than 17 of 100 letters.
             assert Levenshtein.normalized_distance("\n".join(lines), text) < 0.17
         runs.append((run["job_id"], before))
-    (written,) = list((tmp_path / "export").rglob("*.xml"))
-    assert "manifold" in written.read_text("utf-8").lower()
+    (path,) = list((tmp_path / "export").rglob("*.xml"))
+    assert "manifold" in path.read_text("utf-8").lower()
     assert (tmp_path / "publish" / "eleventy.config.js").is_file()
     for job_id, before in reversed(runs):
-        asked = {"set_id": job_id, "limit": 500}
-        steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
+        query = {"set_id": job_id, "limit": 500}
+        steps = desk.client.get("/api/actions/audit", params=query).json()["items"]
         undo = {"audit_ids": [step["id"] for step in steps if step["undoable"]]}
         answer = desk.client.post("/api/actions/audit/undo", json=undo)
         assert answer.status_code == 200, answer.text

@@ -81,13 +81,13 @@ def test_a_hand_is_read_by_the_base_reader_and_its_lines_are_found(
     assert all(row["not_scored"] for row in result["candidates"] if row["cer"] is None)
     assert not any(row["card"].startswith("rapidocr:") for row in result["candidates"])
     finders = desk.run(step="find-lines")
-    found = row_of(finders, "rapidocr:PP-OCRv6-det@6")
+    row = row_of(finders, "rapidocr:PP-OCRv6-det@6")
     print(
         base["cer"],
         base["pages_per_hour"],
-        found["lines_found"],
-        found["lines_checked"],
-        found["extra_lines"],
+        row["lines_found"],
+        row["lines_checked"],
+        row["extra_lines"],
     )
-    assert found["lines_checked"] == lines
-    assert found["lines_found"] > lines / 4
+    assert row["lines_checked"] == lines
+    assert row["lines_found"] > lines / 4

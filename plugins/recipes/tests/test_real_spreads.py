@@ -25,8 +25,8 @@ HEIGHT = 900
 @pytest.fixture
 def engine(make_engine: Any) -> Engine:
     """An engine with every installed family."""
-    found: Engine = make_engine()
-    return found
+    new_engine: Engine = make_engine()
+    return new_engine
 
 
 def open_book(*names: str) -> bytes:

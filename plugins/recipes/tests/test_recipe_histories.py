@@ -147,10 +147,10 @@ class Moves:
         return ("document.delete", {"ids": [chance.choice(self.folders)]}) if chance.random() < 0.4 else None
 
     def back(self, chance: random.Random, _: World) -> Chosen:
-        gone = self._rows(
+        rows = self._rows(
             "SELECT id FROM document WHERE doc_type = 'folder' AND deleted_at IS NOT NULL ORDER BY id"
         )
-        return gone and ("document.restore", {"ids": [chance.choice(gone)[0]]})
+        return rows and ("document.restore", {"ids": [chance.choice(rows)[0]]})
 
 
 def begin(make_engine: Callable[..., Engine], tmp_path: Path, seed: int) -> tuple[Histories, Moves]:
@@ -190,8 +190,8 @@ def test_every_move_is_made_and_everything_is_undone(
     history.empty()
     for table in TABLES:
         assert moves._rows(f"SELECT count(*) FROM {table}") == [(0,)], table
-    left = {one.name for one in moves.desk.library.recipe.glob("*.yaml")}
-    assert not left & {"setup.yaml", "recipe.yaml", "overrides.yaml", "started.yaml", "proposed.yaml"}
+    names = {path.name for path in moves.desk.library.recipe.glob("*.yaml")}
+    assert not names & {"setup.yaml", "recipe.yaml", "overrides.yaml", "started.yaml", "proposed.yaml"}
 
 
 @pytest.mark.soak

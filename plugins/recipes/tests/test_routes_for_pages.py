@@ -18,8 +18,8 @@ PRICES = {"input_cost": 2.0, "output_cost": 6.0}
 @pytest.fixture
 def cloud(client: Any) -> str:
     """The name of a provider with a key and a model that sees."""
-    made = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
-    client.put(f"/api/providers/{made['id']}/key", json={"key": "k"})
+    new_answer = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
+    client.put(f"/api/providers/{new_answer['id']}/key", json={"key": "k"})
     model = {
         "name": "Seer",
         "model_id": "seer-1",
@@ -27,7 +27,7 @@ def cloud(client: Any) -> str:
         "is_default": True,
         **PRICES,
     }
-    answer = client.put(f"/api/providers/{made['id']}/models", json={"models": [model]})
+    answer = client.put(f"/api/providers/{new_answer['id']}/models", json={"models": [model]})
     assert answer.status_code == 200, answer.text
     return "Far"
 
@@ -142,10 +142,10 @@ def test_a_reader_has_one_speed_wherever_it_is_told(client: Any, engine: Engine,
     )
     assert not before["speed_measured"]
     _note_calls(library, "hand", before["model"] or "hand", ("a", 12.0, 0.0), ("b", 8.0, 0.0))
-    told = next(
+    item = next(
         item for item in client.get("/api/recipes/candidates").json()["items"] if item["id"] == before["id"]
     )
-    assert (told["pages_per_hour"], told["speed_measured"]) == (360.0, True)
+    assert (item["pages_per_hour"], item["speed_measured"]) == (360.0, True)
     route = _routes(client, pages=7, local_reader=before["id"])["this-machine"]
     assert (route["time_seconds"]["value"], route["time_seconds"]["basis"]) == (70.0, "measured")
     answers = {

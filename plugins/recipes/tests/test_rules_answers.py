@@ -255,9 +255,9 @@ def test_any_answers_give_a_recipe_that_passes_the_check_or_names_its_gaps(
     if not parsed.cloud_allowed:
         assert not any(step.uses_cloud for step in steps)
     jobs = [step.job for step in steps]
-    wanted = {job for name in parsed.purposes for job in PURPOSES[name].jobs}
+    purposes = {job for name in parsed.purposes for job in PURPOSES[name].jobs}
     if set(parsed.materials) != {"text"}:
-        assert wanted <= set(jobs)
+        assert purposes <= set(jobs)
     for place, job in enumerate(jobs):
         for need in table.RULE_OF[job].needs:
             assert need not in jobs or jobs.index(need) < place

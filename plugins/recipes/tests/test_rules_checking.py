@@ -52,9 +52,9 @@ def problems(
     engine: Engine, asked: object, library: Library | None = None, **answers: Any
 ) -> list[tuple[str, str | None]]:
     """Return the kinds of the problems, each with its first way out."""
-    found = problems_of(engine, library, asked, Answers(**{**ANSWERS, **answers}))
-    assert all(item.sentence.endswith((".", "…")) for item in found)
-    return [(item.kind, item.fix) for item in found]
+    found_problems = problems_of(engine, library, asked, Answers(**{**ANSWERS, **answers}))
+    assert all(item.sentence.endswith((".", "…")) for item in found_problems)
+    return [(item.kind, item.fix) for item in found_problems]
 
 
 FAILING = [
@@ -126,8 +126,8 @@ def test_all_reasons_are_listed_in_the_stated_order(bench: Engine) -> None:
     wrong = recipe(
         {**many, "id": "first"}, step(id="second"), scripts=["Arab"], languages=["ar"], material=["print"]
     )
-    found = problems_of(bench, None, wrong, Answers(**ANSWERS))
-    assert [(item.step, item.kind) for item in found] == [
+    found_problems = problems_of(bench, None, wrong, Answers(**ANSWERS))
+    assert [(item.step, item.kind) for item in found_problems] == [
         *(
             ("first", kind)
             for kind in ("no-model-for-script", "no-model-for-language", "no-reader-for-material")
@@ -143,9 +143,9 @@ def test_all_reasons_are_listed_in_the_stated_order(bench: Engine) -> None:
 def test_a_model_of_the_repository_that_is_gone_is_fetched(bench: Engine) -> None:
     """The first way out is to download it."""
     gone = {**step(None), "card": {"id": "linereader:10.5281/zenodo.1@1", "source": "linereader-repository"}}
-    (found,) = problems_of(bench, None, recipe(gone), Answers(**ANSWERS))
-    assert (found.fix, found.fixes) == ("download", ["download", "choose-model", "choose-cloud"])
-    assert found.detail == {"job": "read-a-line", "card": "linereader:10.5281/zenodo.1@1"}
+    (problem,) = problems_of(bench, None, recipe(gone), Answers(**ANSWERS))
+    assert (problem.fix, problem.fixes) == ("download", ["download", "choose-model", "choose-cloud"])
+    assert problem.detail == {"job": "read-a-line", "card": "linereader:10.5281/zenodo.1@1"}
 
 
 def test_lines_of_one_script_need_a_reader_of_that_script(bench: Engine) -> None:
@@ -179,8 +179,8 @@ def test_a_step_that_is_only_offered_stops_nothing(bench: Engine) -> None:
 
 def test_without_answers_pages_stay_here(bench: Engine) -> None:
     """Without answers nobody has allowed them to leave."""
-    (found,) = problems_of(bench, None, recipe(step("cloud:Reader/eyes@served")))
-    assert found.kind == "cloud-not-allowed"
+    (problem,) = problems_of(bench, None, recipe(step("cloud:Reader/eyes@served")))
+    assert problem.kind == "cloud-not-allowed"
 
 
 SECRET_KEYS = [
@@ -219,10 +219,10 @@ def test_keys_that_name_code_secrets_tools_or_addresses(bench: Engine, key: str)
     deep: Any = {key: "hunter2"}
     for level in range(7):
         deep = {f"level_{level}": [deep]} if level % 2 else {f"level_{level}": deep}
-    found = problems_of(bench, None, recipe(step(model={"builtin": deep})), Answers(**ANSWERS))
-    assert [(item.kind, item.step) for item in found] == [("malformed", "read")]
-    assert key in found[0].sentence
-    assert "hunter2" not in found[0].sentence
+    found_problems = problems_of(bench, None, recipe(step(model={"builtin": deep})), Answers(**ANSWERS))
+    assert [(item.kind, item.step) for item in found_problems] == [("malformed", "read")]
+    assert key in found_problems[0].sentence
+    assert "hunter2" not in found_problems[0].sentence
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,10 @@ def test_keys_that_only_resemble_forbidden_ones(bench: Engine, key: str) -> None
 
 def test_scripts_are_allowed_in_suits_only(bench: Engine) -> None:
     """Elsewhere `scripts` could be taken for something to run."""
-    (found,) = problems_of(
+    (problem,) = problems_of(
         bench, None, recipe(step(model={"builtin": {"scripts": ["Latn"]}})), Answers(**ANSWERS)
     )
-    assert "may be named in suits only" in found.sentence
+    assert "may be named in suits only" in problem.sentence
     (top, extra) = problems_of(bench, None, {**recipe(), "scripts": ["Latn"]}, Answers(**ANSWERS))
     assert (top.kind, extra.kind) == ("malformed", "malformed")
 

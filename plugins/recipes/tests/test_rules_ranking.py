@@ -166,10 +166,10 @@ def test_what_the_rules_do_not_take(identity: str, changed: dict[str, Any], kind
 
 def test_two_gigabytes_stay_free() -> None:
     """A model that leaves exactly two is accepted."""
-    one = card("any:large@1", memory_gb=6)
-    assert rank([one], **{**ASKED, "memory_gb": 8.0})[0].refused is None
-    assert rank([one], **{**ASKED, "memory_gb": 7.9})[0].refused is not None
-    assert rank([one], **{**ASKED, "memory_gb": None})[0].refused is None
+    first_card = card("any:large@1", memory_gb=6)
+    assert rank([first_card], **{**ASKED, "memory_gb": 8.0})[0].refused is None
+    assert rank([first_card], **{**ASKED, "memory_gb": 7.9})[0].refused is not None
+    assert rank([first_card], **{**ASKED, "memory_gb": None})[0].refused is None
 
 
 def test_a_published_rate_counts_only_for_languages_that_the_card_names() -> None:
@@ -194,8 +194,10 @@ def test_a_card_of_other_work_is_not_listed() -> None:
 
 
 def test_the_reason_that_nothing_does_a_job_names_a_model_that_is_here() -> None:
-    gone = card("kraken:a@1", name="Kraken", memory_gb=1.0, availability="not_here", cer_published=0.01)
+    removed_card = card(
+        "kraken:a@1", name="Kraken", memory_gb=1.0, availability="not_here", cer_published=0.01
+    )
     here = card("hand:b@1", name="Hand", memory_gb=1.0)
-    ranked = rank([gone, here], **{**ASKED, "memory_gb": 1.0})
+    ranked = rank([removed_card, here], **{**ASKED, "memory_gb": 1.0})
     assert nearest(ranked)[1].startswith("Hand needs 1 GB")
-    assert nearest(rank([gone], **ASKED)) == ("no-model-for-job", gone.availability_words)
+    assert nearest(rank([removed_card], **ASKED)) == ("no-model-for-job", removed_card.availability_words)

@@ -55,9 +55,9 @@ def paths_of_run(job_id: str) -> dict[str, str]:
 def numbers(value: Any, name: str = "") -> list[tuple[str, int]]:
     """Return each number of an answer, except times and sizes, with its key."""
     if isinstance(value, dict):
-        return [found for key, one in value.items() for found in numbers(one, key)]
+        return [number for key, one in value.items() for number in numbers(one, key)]
     if isinstance(value, list):
-        return [found for one in value for found in numbers(one, name)]
+        return [number for one in value for number in numbers(one, name)]
     return [(name, value)] if isinstance(value, int) and not isinstance(value, bool) else []
 
 
@@ -67,10 +67,10 @@ COUNTS = ("pages", "done", "failed", "left", "pages_read", "pages_done", "pages_
 def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: Any) -> None:
     """By any route; the owner still sees all pages. Damaged pages fail, visible and withheld ones."""
     pages = desk.pages(KEPT + HIDDEN)
-    kept, hidden = pages[:KEPT], pages[KEPT:]
+    kept_pages, hidden = pages[:KEPT], pages[KEPT:]
     for page in pages:
         desk.lines(page, ["Dear Sir"])
-    for page in (kept[0], *hidden[:2]):
+    for page in (kept_pages[0], *hidden[:2]):
         desk.damage(page)
     desk.recipe(step("find-regions", "lines"), step("put-in-order", "lines", "order"))
     job_id = desk.run_whole()["job_id"]
@@ -83,7 +83,7 @@ def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: 
         told = [(key, count) for key, count in told if count != 100 or key == "failed"]
         assert all(count <= KEPT for _, count in told), (name, told)
     run = viewer(f"{URL}/runs/{job_id}").json()
-    assert run["page_ids"] == kept
+    assert run["page_ids"] == kept_pages
     regions, order = run["cards"]
     assert {key: regions["account"][key] for key in ("pages", "done", "failed", "left")} == {
         "pages": 2,
@@ -95,7 +95,9 @@ def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: 
     assert order["account"]["done"] == 2
     summary = viewer(f"{URL}/runs/{job_id}/summary").json()
     assert (summary["pages"], summary["pages_read"]) == (2, 2)
-    assert [failed_page["document_id"] for failed_page in summary["stages"][0]["failed_pages"]] == [kept[0]]
+    assert [failed_page["document_id"] for failed_page in summary["stages"][0]["failed_pages"]] == [
+        kept_pages[0]
+    ]
     assert desk.run(job_id)["cards"][0]["account"]["failed"] == 3
     assert desk.plan()["started"]["pages"] == 5
 
@@ -132,10 +134,10 @@ def test_a_failed_run_only_names_the_failed_card_to_such_a_caller(
     assert run["state"] == "failed"
     assert str(folder) in run["reason"]
     restrict(desk, hidden)
-    seen = viewer(f"{URL}/runs/{job_id}").json()
-    assert seen["page_ids"] == [kept]
-    assert seen["reason"] == f"{run['cards'][0]['title']} failed."
-    assert seen["cards"][0]["why"] is None
+    answer = viewer(f"{URL}/runs/{job_id}").json()
+    assert answer["page_ids"] == [kept]
+    assert answer["reason"] == f"{run['cards'][0]['title']} failed."
+    assert answer["cards"][0]["why"] is None
     for name, path in paths_of_run(job_id).items():
         # The plan names the folder because the recipe does.
         assert name == "plan" or str(folder) not in viewer(path).text, name

@@ -97,8 +97,8 @@ def test_undo_of_start_cancels_what_waits_and_undo_of_the_set_reverts_what_was_m
     desk.recipe(NAMES)
     path = library.recipe / "started.yaml"
     first = desk.start()
-    said = yaml.safe_load(path.read_text())
-    assert (said["recipe_version"], said["job_id"]) == (1, first["started"]["job_id"])
+    values = yaml.safe_load(path.read_text())
+    assert (values["recipe_version"], values["job_id"]) == (1, first["started"]["job_id"])
     undo = {"audit_ids": [first["audit_id"]]}
     assert client.post("/api/actions/audit/undo", json=undo).status_code == 200
     assert not path.exists()

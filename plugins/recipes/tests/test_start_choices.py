@@ -27,11 +27,11 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 @pytest.fixture
 def remote_card(client: Any) -> str:
     """The id of a card of a remote provider whose model reads text."""
-    made = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
-    client.put(f"/api/providers/{made['id']}/key", json={"key": "k"})
+    new_answer = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
+    client.put(f"/api/providers/{new_answer['id']}/key", json={"key": "k"})
     prices = {"input_cost": 1.0, "output_cost": 2.0}
     model = {"name": "Writer", "model_id": "w-1", "capabilities": ["text"], "is_default": True, **prices}
-    answer = client.put(f"/api/providers/{made['id']}/models", json={"models": [model]})
+    answer = client.put(f"/api/providers/{new_answer['id']}/models", json={"models": [model]})
     assert answer.status_code == 200, answer.text
     return "cloud:Far/w-1@served"
 
@@ -125,11 +125,11 @@ def test_a_candidate_that_is_still_to_be_fetched_becomes_a_download_of_the_plan(
     desk.recipe({**read, "card": {"id": own.id, "source": own.source}})
     assert desk.plan()["downloads"] == []
     card = _to_fetch(desk)
-    done = client.post(f"{URL}/steps/use-candidate", json={"step": "read", "card": card.id}).json()
+    answer = client.post(f"{URL}/steps/use-candidate", json={"step": "read", "card": card.id}).json()
     (entry,) = desk.plan()["downloads"]
     assert (entry["card"], entry["downloading"], own.id in entry["instead"]) == (card.id, False, True)
     assert [refusal["fix"] for refusal in desk.plan()["refusals"]] == ["download"]
-    client.post("/api/actions/audit/undo", json={"audit_ids": [done["audit_id"]]})
+    client.post("/api/actions/audit/undo", json={"audit_ids": [answer["audit_id"]]})
     assert (desk.plan()["downloads"], desk.get("")["overrides"]) == ([], [])
 
 
@@ -156,9 +156,9 @@ def test_layers_are_added_proposed_and_taken_out(desk: Desk, client: Any) -> Non
     assert unknown["code"] == "unknown_layer"
     assert "graph" in unknown["can"]
     assert change(layers=["graph"], remove=True).json()["code"] == "not_there"
-    gone = change(layers=["entities"], remove=True).json()
-    assert [one["id"] for one in gone["recipe"]["steps"]] == before
-    assert gone["proposed"] is None
+    answer = change(layers=["entities"], remove=True).json()
+    assert [one["id"] for one in answer["recipe"]["steps"]] == before
+    assert answer["proposed"] is None
     assert not (desk.library.recipe / "proposed.yaml").exists()
     assert change(languages=["xx-nothing"]).json()["code"] == "unknown_language"
     assert change(languages=["en"]).json()["code"] == "already_there"
@@ -205,8 +205,8 @@ def test_pages_are_sent_only_with_permission_and_a_persons_consent(
 def test_a_folder_with_a_card_of_its_own_is_a_card_of_the_run(desk: Desk, client: Any) -> None:
     """Its pages are processed by its card, all others by the project's, each page once."""
     box = desk.folder("Box")
-    pages, others = desk.pages(2, box), desk.pages(3)
-    for page in [*pages, *others]:
+    pages, other_pages = desk.pages(2, box), desk.pages(3)
+    for page in [*pages, *other_pages]:
         desk.lines(page)
     found = {card.id: card for card in cards_here(desk.engine, desk.library) if "read-a-line" in card.jobs}
     own, special = [one for one in found.values() if one.installed and one.reader][:2]

@@ -117,7 +117,7 @@ def _tab(name: str) -> Iterator[dict[str, str]]:
 def _languoids() -> dict[str, dict[str, Any]]:
     with (files("qq") / "data" / "db.json.gz").open("rb") as file:
         database = json.loads(gzip.decompress(file.read()))
-    return {key: one for key, one in database["entities"].items() if one["__class__"] == "Languoid"}
+    return {key: entity for key, entity in database["entities"].items() if entity["__class__"] == "Languoid"}
 
 
 def _row(
@@ -140,7 +140,9 @@ def _languages(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, .
     from langcodes import Language
 
     by_iso = {
-        one["iso_639_3"]: one for one in languoids.values() if one.get("iso_639_3") and one.get("glottocode")
+        languoid["iso_639_3"]: languoid
+        for languoid in languoids.values()
+        if languoid.get("iso_639_3") and languoid.get("glottocode")
     }
     names: dict[str, list[str]] = {}
     for one in _tab("iso-639-3_Name_Index.tab"):
@@ -161,9 +163,9 @@ def _languages(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, .
 
 def _without_iso(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:
     """Return languages that are in Glottolog but not in ISO 639-3: they have no tag."""
-    for one in languoids.values():
-        if one["level"] == "language" and one["glottocode"] and not one["iso_639_3"]:
-            yield _row("", (), one["glottocode"], "language", one["name"], ())
+    for languoid in languoids.values():
+        if languoid["level"] == "language" and languoid["glottocode"] and not languoid["iso_639_3"]:
+            yield _row("", (), languoid["glottocode"], "language", languoid["name"], ())
 
 
 def _dialects(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:
@@ -171,16 +173,19 @@ def _dialects(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ..
     639-3 counts as languages.
     """
     of_iso = {one["Id"]: one["Part1"] or one["Id"] for one in _tab("iso-639-3.tab")}
-    for one in languoids.values():
-        if one["level"] != "dialect" or not one["glottocode"] or one["iso_639_3"]:
+    for languoid in languoids.values():
+        if languoid["level"] != "dialect" or not languoid["glottocode"] or languoid["iso_639_3"]:
             continue
-        above: dict[str, Any] | None = one
+        above: dict[str, Any] | None = languoid
         while above is not None and not above["iso_639_3"] and above["level"] != "language":
             parents = above["relations"].get("parent") or [{"target_id": None}]
             above = languoids.get(parents[0]["target_id"])
         if above is not None and above["level"] in ("language", "dialect"):
             tag = of_iso.get(above["iso_639_3"] or "", "")
-            yield (*_row(tag, (), one["glottocode"], "dialect", one["name"], ()), above["glottocode"] or "")
+            yield (
+                *_row(tag, (), languoid["glottocode"], "dialect", languoid["name"], ()),
+                above["glottocode"] or "",
+            )
 
 
 def _read_replacements() -> dict[str, str]:
@@ -206,7 +211,9 @@ def _scripts(package: Path) -> Iterator[tuple[str, ...]]:
     with (files("qq") / "data" / "db.json.gz").open("rb") as file:
         entities = json.loads(gzip.decompress(file.read()))["entities"].values()
     ranges = {
-        one["iso_15924"]: one["unicode_ranges"] or [] for one in entities if one["__class__"] == "Script"
+        entity["iso_15924"]: entity["unicode_ranges"] or []
+        for entity in entities
+        if entity["__class__"] == "Script"
     }
     entry = re.compile(r"code: (['\"])(\w{4})\1,\s+name: (['\"])(.*?)\3,\s+numeric: '(\d{3})'", re.DOTALL)
     for found in sorted(
@@ -224,8 +231,8 @@ def _direction(code: str, number: str, ranges: Iterable[str]) -> tuple[str, str]
     if code in IN_COLUMNS:
         return IN_COLUMNS[code], "usage"
     counts = {"ltr": 0, "rtl": 0}
-    for one in ranges:
-        first, _, last = one.replace("U+", "").partition("..")
+    for span in ranges:
+        first, _, last = span.replace("U+", "").partition("..")
         for point in range(int(first, 16), int(last or first, 16) + 1):
             kind = unicodedata.bidirectional(chr(point))
             if kind in ("R", "AL"):

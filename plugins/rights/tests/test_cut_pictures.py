@@ -44,8 +44,8 @@ def test_a_page_is_withheld_with_a_part_that_was_cut_from_it(project: Restricted
     page = project.open
     over, beside = cut(project, page.id, 50), cut(project, page.id, 250)
     record = project.restrict(over)
-    found = find_withheld(project.library, LOCAL_OWNER, (page.id, over, beside), "export")
-    assert found.keys() == {page.id, over}
+    withheld = find_withheld(project.library, LOCAL_OWNER, (page.id, over, beside), "export")
+    assert withheld.keys() == {page.id, over}
     project.do("rights.withdraw", {"record_id": record["id"]})
     assert find_withheld(project.library, LOCAL_OWNER, (page.id, over, beside), "export") == {}
 
@@ -76,13 +76,13 @@ def test_a_cut_that_lies_elsewhere_is_withheld_with_the_page_it_was_cut_from(
     assert refused_ids() == set()
     line = project.restrict(page.lines[0], kind="segment")
     assert refused_ids() == {moved, inner, restored}
-    found = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
-    assert found.keys() == {moved, inner, restored}
+    withheld = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
+    assert withheld.keys() == {moved, inner, restored}
     project.do("rights.withdraw", {"record_id": line["id"]})
     for above in (page.id, moved):
         record = project.restrict(above)
         hidden = {moved, inner} | ({restored, beside} if above == page.id else set())
         assert refused_ids() == hidden
-        found = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
-        assert found.keys() == hidden
+        withheld = find_withheld(project.library, LOCAL_OWNER, (moved, inner, restored, beside), "export")
+        assert withheld.keys() == hidden
         project.do("rights.withdraw", {"record_id": record["id"]})

@@ -59,15 +59,15 @@ def requests(project: RestrictedProject, page: Page) -> Iterator[str]:
     for path, operations in sorted(published.items()):
         if "get" not in operations or path in STREAMS:
             continue
-        named = [
+        names = [
             parameter["name"]
             for parameter in operations["get"].get("parameters", ())
             if parameter["in"] == "path"
         ]
-        values = [ids(project, name, page) for name in named]
+        values = [ids(project, name, page) for name in names]
         for chosen in islice(product(*values), MOST_REQUESTS):
             filled = path
-            for name, value in zip(named, chosen, strict=True):
+            for name, value in zip(names, chosen, strict=True):
                 filled = filled.replace(f"{{{name}}}", value)
             yield from _with_query(filled, operations["get"], page)
             if any(parameter["name"] == "as_of" for parameter in operations["get"].get("parameters", ())):

@@ -53,18 +53,18 @@ def list_heard(project: RestrictedProject, found: list[Event], who: Principal) -
 
 
 def test_the_change_stream_sends_an_outsider_nothing_of_a_restricted_page(project: RestrictedProject) -> None:
-    page, other = project.hidden_page, project.open
+    page, open_page = project.hidden_page, project.open
     project.restrict(project.box)
 
     def work() -> None:
-        for one in (page, other):
+        for one in (page, open_page):
             project.do("document.update", {"document_id": one.id, "is_starred": True})
             project.do("representation.create", {"segment_id": one.lines[1], "text": "anew"})
 
-    found = events_of(project, work)
-    told = list_heard(project, found, EDITOR)
+    events = events_of(project, work)
+    told = list_heard(project, events, EDITOR)
     assert told == ["document.update", "representation.create"]
-    assert len(list_heard(project, found, LOCAL_OWNER)) == 4
+    assert len(list_heard(project, events, LOCAL_OWNER)) == 4
     path = str(project.library.path)
     job = Event(1, "job", b'{"id":"%s"}' % _job_about(project, page.id).encode(), path)
     assert (list_heard(project, [job], EDITOR), len(list_heard(project, [job], LOCAL_OWNER))) == ([], 1)
@@ -137,23 +137,23 @@ def test_sizes_of_snapshots_are_not_told_where_something_is_withheld(
 
 
 def test_where_a_withheld_page_lies_is_not_said(project: RestrictedProject, outsider: Headers) -> None:
-    asked = {"document_ids": [project.hidden_page.id, project.open.id]}
+    body = {"document_ids": [project.hidden_page.id, project.open.id]}
     post = project.client.post
     project.restrict(project.box)
-    for who, seen in ((outsider, [project.open.id]), (None, asked["document_ids"])):
-        found = post("/api/documents/folders-above", json=asked, headers=who).json()["items"]
-        assert [one["document_id"] for one in found] == seen
+    for who, seen in ((outsider, [project.open.id]), (None, body["document_ids"])):
+        items = post("/api/documents/folders-above", json=body, headers=who).json()["items"]
+        assert [item["document_id"] for item in items] == seen
 
 
 def test_dataset_rows_are_filtered_for_each_caller(project: RestrictedProject, outsider: Headers) -> None:
     query = {"recursive": True, "limit": 100}
     post = project.client.post
     project.restrict(project.box)
-    seen = post("/api/documents/dataset/query", json=query, headers=outsider).json()
+    answer = post("/api/documents/dataset/query", json=query, headers=outsider).json()
     everything = post("/api/documents/dataset/query", json=query).json()
-    assert project.hidden_page.word not in str(seen)
+    assert project.hidden_page.word not in str(answer)
     assert project.hidden_page.word in str(everything)
-    assert seen["total"] + seen["withheld"] == everything["total"]
+    assert answer["total"] + answer["withheld"] == everything["total"]
     assert everything["withheld"] == 0
 
 
@@ -197,8 +197,8 @@ def test_dataset_rows_withheld_are_counted_without_the_filters(
     told = set()
     for value in ("zyx", "zz", "abc", "note"):
         query = {"recursive": True, "filters": [{"attr": "document.name", "op": "contains", "value": value}]}
-        seen = project.client.post("/api/documents/dataset/query", json=query, headers=outsider).json()
-        told.add(seen["withheld"])
+        answer = project.client.post("/api/documents/dataset/query", json=query, headers=outsider).json()
+        told.add(answer["withheld"])
     ((withheld,),) = project.rows(
         "WITH RECURSIVE down(id) AS (SELECT ? UNION SELECT d.id FROM down JOIN document d"
         " ON d.parent_id = down.id OR d.alias_target_id = down.id) SELECT count(*) FROM down",
@@ -292,13 +292,13 @@ def test_what_holds_for_an_item_from_above_holds_for_its_copy(
 
     def limits_of_copy(item: str) -> tuple[bool, Any, list[str], Any]:
         params = {"source_library": str(project.library.path), "items": [item], "mode": "copy"}
-        made = project.engine.run(target, "document.transfer", params, LOCAL_OWNER)
-        (copy,) = (made.result or {})["new_items"]
+        outcome = project.engine.run(target, "document.transfer", params, LOCAL_OWNER)
+        (copy,) = (outcome.result or {})["new_items"]
         with target.db.read() as conn:
             below = select(documents.c.id).where(documents.c.parent_id == copy["id"])
             copied = conn.execute(below).scalar() if item == elsewhere else copy["id"]
             rules = combine_records(applying(conn, [copied]))
-        project.engine.undo(target, [made.audit_id], LOCAL_OWNER)
+        project.engine.undo(target, [outcome.audit_id], LOCAL_OWNER)
         return rules["restricted"], rules["readers"], rules["holders"], rules["model_use"]
 
     free = (False, None, [], None)
@@ -337,10 +337,10 @@ def test_segments_derived_from_a_restricted_line_are_restricted(
     result = project.do("segment.pass_create", {"document_id": page.id, "name": "Anew"})
     new_pass = result.get("id") or result["pass"]["id"]
     anchor = {"document_id": page.id, "rect": [0.12, 0.16, 0.7, 0.12]}
-    again = project.do(
+    second_segment = project.do(
         "segment.create", {"document_id": page.id, "pass_id": new_pass, "kind": "line", "anchor": anchor}
     )
-    other_id = again.get("id") or again["segment"]["id"]
+    other_id = second_segment.get("id") or second_segment["segment"]["id"]
     assert project.client.get(f"/api/segments/{other_id}", headers=outsider).status_code == 403
     assert project.client.get(f"/api/segments/{page.lines[1]}", headers=outsider).status_code == 200
     left = {"document_id": page.id, "rect": [0.1, 0.15, 0.3, 0.15]}

@@ -17,8 +17,8 @@ from armarium_testing.conformance import exercise_plugin
 def effective(project: RestrictedProject, kind: str, target_id: str) -> dict[str, Any]:
     answer = project.client.get("/api/rights/effective", params={"target_kind": kind, "target_id": target_id})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    found_answer: dict[str, Any] = answer.json()
+    return found_answer
 
 
 def undo(project: RestrictedProject, audit_id: str, who: Any = LOCAL_OWNER) -> dict[str, Any]:
@@ -76,8 +76,8 @@ def test_a_withdrawn_record_counts_no_more_and_comes_back_with_the_undo(project:
     answer = project.client.post(f"/api/rights/{record['id']}/withdraw")
     assert (answer.status_code, answer.json()["withdrawn_at"] is not None) == (200, True)
     assert effective(project, "document", project.hidden_page.id)["restricted"] is False
-    again = project.client.post(f"/api/rights/{record['id']}/withdraw")
-    assert (again.status_code, again.json()["code"]) == (409, "already_withdrawn")
+    second_answer = project.client.post(f"/api/rights/{record['id']}/withdraw")
+    assert (second_answer.status_code, second_answer.json()["code"]) == (409, "already_withdrawn")
     undo(project, answer.json()["audit_id"])
     assert effective(project, "document", project.hidden_page.id)["restricted"] is True
 
@@ -133,9 +133,9 @@ def test_a_machine_tightens_and_loosens_nothing(project: RestrictedProject) -> N
 def test_a_machine_cannot_move_a_page_away_from_a_record(project: RestrictedProject) -> None:
     """A machine's undo cannot either; a person may."""
     page = project.hidden_page.id
-    other = project.do("document.create", {"name": "Elsewhere"})["id"]
+    other_document_id = project.do("document.create", {"name": "Elsewhere"})["id"]
     project.do("rights.set", {"target_kind": "document", "target_id": project.box, "model_use": "none"})
-    move = {"ids": [page], "parent_id": other}
+    move = {"ids": [page], "parent_id": other_document_id}
     with pytest.raises(Forbidden) as refused:
         project.do("document.move", move, MACHINE)
     assert "rights record" in refused.value.detail
@@ -184,8 +184,8 @@ def test_the_records_in_force_are_listed_with_what_they_are_about(project: Restr
         return answer
 
     before = {item["id"] for item in listed()["items"]}
-    given = {"target_kind": "document", "target_id": page, "restricted": True, "readers": ["a"]}
-    made = project.client.post("/api/rights", json=given).json()
+    body = {"target_kind": "document", "target_id": page, "restricted": True, "readers": ["a"]}
+    answer = project.client.post("/api/rights", json=body).json()
     project.client.post(
         "/api/rights", json={"target_kind": "library", "target_id": "library", "labels": ["All"]}
     )
@@ -197,5 +197,5 @@ def test_the_records_in_force_are_listed_with_what_they_are_about(project: Restr
     token = project.client.post("/api/pair", json={"code": code}).json()["device_token"]
     seen = listed(Authorization=f"Bearer {token}")
     assert mine["id"] not in {item["id"] for item in seen["items"]}
-    project.client.post(f"/api/rights/{made['id']}/withdraw")
-    assert made["id"] not in {item["id"] for item in listed()["items"]}
+    project.client.post(f"/api/rights/{answer['id']}/withdraw")
+    assert answer["id"] not in {item["id"] for item in listed()["items"]}

@@ -116,10 +116,10 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 @pytest.fixture
 def project(engine: Engine, library: Library, client: Any) -> RestrictedProject:
     """The project, with a visit, a remark and a look for each page."""
-    made = create_project(engine, library, client)
-    for name, page in made.pages.items():
-        made.do("guests.note_visit", {"document_id": page.id, "visitor": page.word, "called": name})
-    return made
+    new_project = create_project(engine, library, client)
+    for name, page in new_project.pages.items():
+        new_project.do("guests.note_visit", {"document_id": page.id, "visitor": page.word, "called": name})
+    return new_project
 
 
 def test_rows_and_routes_of_a_third_party_plugin_are_covered(project: RestrictedProject) -> None:

@@ -73,8 +73,8 @@ class SearchDesk:
     def ask(self, query: str, **more: Any) -> dict[str, Any]:
         answer = self.client.post("/api/search", json={"query": query, "search_type": "fulltext", **more})
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def expect_refusal(self, status: int, query: str = "x", **more: Any) -> str:
         answer = self.client.post("/api/search", json={"query": query, **more})

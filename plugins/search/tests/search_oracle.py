@@ -91,9 +91,9 @@ def expect_hits(
     authorities: Iterable[str] = AUTHORITY,
 ) -> list[tuple[str, float]]:
     """The ids that are found with their scores, the best first."""
-    wanted = [one for one in query if not one.is_excluded]
+    wanted_words = [one for one in query if not one.is_excluded]
     unwanted = [one for one in query if one.is_excluded]
-    asked = [word for item in wanted for word in item.words]
+    asked_words = [word for item in wanted_words for word in item.words]
     ranked: list[tuple[float, str]] = []
     named: dict[str, Leaf] = {}
     for leaf in leaves:
@@ -104,13 +104,13 @@ def expect_hits(
             continue
         relevance = 0.0
         for words, halves in (text, name):
-            if all(item.times(words, halves) for item in wanted):
+            if all(item.times(words, halves) for item in wanted_words):
                 length = 1 - 0.75 + 0.75 * len(" ".join(words)) / 1800
                 relevance = max(
                     relevance,
                     sum(
                         item.times(words, halves) / (item.times(words, halves) + 1.2 * length)
-                        for item in wanted
+                        for item in wanted_words
                     ),
                 )
         if relevance:
@@ -120,6 +120,14 @@ def expect_hits(
     scored = []
     for place, (_, identity) in enumerate(ranked, start=1):
         name = split(named[identity].name)
-        bonus = 10 if name == asked else 5 if set(asked) <= set(name) else 2 if set(asked) & set(name) else 0
+        bonus = (
+            10
+            if name == asked_words
+            else 5
+            if set(asked_words) <= set(name)
+            else 2
+            if set(asked_words) & set(name)
+            else 0
+        )
         scored.append((identity, (61 / (60 + place) + bonus) * AUTHORITY[named[identity].authority]))
     return sorted(scored, key=lambda one: (-one[1], one[0]))

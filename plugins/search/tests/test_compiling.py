@@ -28,9 +28,9 @@ def compile_query(
     desk: SearchDesk, query: str = SENTENCE, **more: Any
 ) -> tuple[list[str], str | None, str | None]:
     answer = desk.ask(query, compile=True, **more)
-    found = [result["document_id"] for result in answer["results"]]
+    document_ids = [result["document_id"] for result in answer["results"]]
     assert answer["query"] == query
-    return found, answer["compiled_query"], answer["compilation_error"]
+    return document_ids, answer["compiled_query"], answer["compilation_error"]
 
 
 def test_a_model_writes_query_and_filters_and_only_the_sentence_is_sent(
@@ -44,9 +44,9 @@ def test_a_model_writes_query_and_filters_and_only_the_sentence_is_sent(
     provider.answers = [json.dumps({"query": "peste", "date_to": "1799"})]
     assert compile_query(desk) == ([old.id], "peste", None)
     assert compile_query(desk, filters={"date_from": "1800", "date_to": "1900"})[0] == [new.id]
-    sent = json.dumps(provider.asked)
-    assert SENTENCE in sent
-    assert "villa" not in sent
+    json_text = json.dumps(provider.asked)
+    assert SENTENCE in json_text
+    assert "villa" not in json_text
     assert len(provider.asked) == 2
     desk.ask("peste")
     desk.ask("", compile=True)

@@ -85,8 +85,8 @@ def test_what_is_withheld_or_in_the_trash_is_near_nothing(desk: SearchDesk) -> N
     )
     desk.do("document.delete", {"ids": [pages[1]]})
     for query in (TEXTS[0], TEXTS[1]):
-        found = desk.ids_for(EDITOR, query, search_type="semantic", min_score=0)
-        assert not set(found) & set(pages[:2])
+        ids = desk.ids_for(EDITOR, query, search_type="semantic", min_score=0)
+        assert not set(ids) & set(pages[:2])
     assert desk.ask_as(EDITOR, TEXTS[0], search_type="hybrid")["semantic"]["pages"] == 3
     assert pages[0] in desk.ids(TEXTS[0], search_type="semantic", min_score=0)
 

@@ -61,9 +61,9 @@ def test_a_misreading_of_a_common_word_is_not_taken_for_one_of_a_rare_word(desk:
     farther = desk.page("xanxos")
     for _ in range(5):
         desk.page("mandar")
-    found = desk.ids(asked, use_fuzzy_match=True, limit=100)
-    assert found.index(of_this.id) < found.index(farther.id)
-    assert of_another.id not in found[: found.index(farther.id)]
+    ids = desk.ids(asked, use_fuzzy_match=True, limit=100)
+    assert ids.index(of_this.id) < ids.index(farther.id)
+    assert of_another.id not in ids[: ids.index(farther.id)]
 
 
 def test_the_length_of_a_page_does_not_matter_to_a_misread_word(desk: SearchDesk) -> None:
@@ -121,22 +121,22 @@ def test_random_projects(desk: SearchDesk, seed: int) -> None:
     for asked in words:
         farthest = 1 if len(asked) == 4 else 3 if len(asked) >= 9 else 2
         plain = desk.ids(asked, limit=100)
-        found = desk.ids(asked, use_fuzzy_match=True, limit=100)
-        assert found[: len(plain)] == plain
+        ids = desk.ids(asked, use_fuzzy_match=True, limit=100)
+        assert ids[: len(plain)] == plain
         assert set(plain) == {one for one, has in pages.items() if asked in has}
         near = {one for one, has in pages.items() if min(edits_between(asked, w) for w in has) <= farthest}
-        assert set(found) <= near
+        assert set(ids) <= near
         alone = {
             one
             for one, has in pages.items()
             for w in has
             if edits_between(asked, w) == 1
-            and not any(edits_between(w, v) <= 1 for other in pages.values() for v in other - {w, asked})
+            and not any(edits_between(w, v) <= 1 for page in pages.values() for v in page - {w, asked})
         }
-        assert alone <= set(found)
-        seen = [result["document_id"] for result in
+        assert alone <= set(ids)
+        document_ids = [result["document_id"] for result in
                 desk.ask_as(EDITOR, asked, use_fuzzy_match=True, limit=100)["results"]]  # fmt: skip
-        assert set(seen) <= set(pages) - {withheld}
-        assert seen[: len([one for one in plain if one != withheld])] == [
+        assert set(document_ids) <= set(pages) - {withheld}
+        assert document_ids[: len([one for one in plain if one != withheld])] == [
             one for one in plain if one != withheld
         ]

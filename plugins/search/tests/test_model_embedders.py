@@ -66,8 +66,8 @@ def test_a_viewer_may_have_likeness_searched_by_a_model_of_this_machine(
 
 def test_what_rights_keep_from_models_is_never_given(desk: SearchDesk, model: Path) -> None:
     desk.page("abierto")
-    kept = desk.page("secreto")
-    rights = {"target_kind": "document", "target_id": kept.id, "restricted": False, "model_use": "none"}
+    page = desk.page("secreto")
+    rights = {"target_kind": "document", "target_id": page.id, "restricted": False, "model_use": "none"}
     desk.do("rights.set", rights)
     embed(desk)
     assert model.read_text().splitlines() == ["abierto"]

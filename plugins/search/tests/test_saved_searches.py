@@ -12,8 +12,8 @@ SAVED = "/api/search/saved"
 def keep(desk: SearchDesk, query: str, **more: Any) -> dict[str, Any]:
     answer = desk.client.post(SAVED, json={"query": query, **more})
     assert answer.status_code == 200, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    new_answer: dict[str, Any] = answer.json()
+    return new_answer
 
 
 def list_names(desk: SearchDesk) -> list[str]:
@@ -51,8 +51,8 @@ def test_it_is_changed_in_part_and_called_after_its_query(desk: SearchDesk) -> N
     assert (cleared["filters"], cleared["sort_by"], cleared["query"]) == (None, "relevance", "beta\n")
     desk.undo(cleared["audit_id"])
     desk.undo(changed["audit_id"])
-    (again,) = desk.client.get(SAVED).json()["items"]
-    assert (again["query"], again["filters"]) == ("alpha", {"is_starred": True})
+    (second_item,) = desk.client.get(SAVED).json()["items"]
+    assert (second_item["query"], second_item["filters"]) == ("alpha", {"is_starred": True})
 
 
 def test_duplicates_deletions_and_their_undo(desk: SearchDesk) -> None:
@@ -60,15 +60,15 @@ def test_duplicates_deletions_and_their_undo(desk: SearchDesk) -> None:
     twin = desk.client.post(f"{SAVED}/{made['id']}/duplicate").json()
     assert twin["id"] != made["id"]
     assert (twin["query"], twin["folder_path"]) == ("alpha", "/Letters")
-    gone = desk.client.delete(f"{SAVED}/{made['id']}").json()
-    assert (gone["status"], gone["id"]) == ("deleted", made["id"])
+    removed_answer = desk.client.delete(f"{SAVED}/{made['id']}").json()
+    assert (removed_answer["status"], removed_answer["id"]) == ("deleted", made["id"])
     assert list_names(desk) == [twin["id"]]
     for method, path in (("DELETE", ""), ("POST", "/duplicate"), ("PUT", "")):
         answer = desk.client.request(
             method, f"{SAVED}/{made['id']}{path}", json={} if method == "PUT" else None
         )
         assert (answer.status_code, answer.json()["code"]) == (404, "unknown_search")
-    desk.undo(gone["audit_id"])
+    desk.undo(removed_answer["audit_id"])
     assert set(list_names(desk)) == {made["id"], twin["id"]}
 
 

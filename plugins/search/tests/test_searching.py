@@ -33,8 +33,8 @@ def test_a_page_that_is_found_says_in_which_folders_it_lies(desk: SearchDesk) ->
     box = desk.folder("Box 7")
     desk.page("alpha", name="0001.jpg", parent=desk.folder("Bundle 2", box))
     desk.page("alpha", name="0001.jpg")
-    found = desk.ask("alpha")["results"]
-    assert sorted(result["metadata"]["folders"] for result in found) == [[], ["Box 7", "Bundle 2"]]
+    results = desk.ask("alpha")["results"]
+    assert sorted(result["metadata"]["folders"] for result in results) == [[], ["Box 7", "Bundle 2"]]
 
 
 def test_a_corrected_line_is_found_at_once_and_no_longer_once_it_is_undone(desk: SearchDesk) -> None:
@@ -49,10 +49,10 @@ def test_a_corrected_line_is_found_at_once_and_no_longer_once_it_is_undone(desk:
 
 def test_and_and_not_apply_to_the_page(desk: SearchDesk) -> None:
     both = desk.page("alpha", "beta")
-    one = desk.page("alpha", "gamma")
+    page = desk.page("alpha", "gamma")
     assert desk.ids("alpha beta") == [both.id]
     assert desk.ids("alpha AND beta") == [both.id]
-    assert desk.ids("alpha NOT beta") == [one.id]
+    assert desk.ids("alpha NOT beta") == [page.id]
     assert desk.ids('alpha NOT "gamma"') == [both.id]
 
 
@@ -178,9 +178,9 @@ def test_a_filter_by_language_follows_what_is_stated_above_the_page(desk: Search
     assert (of("es"), of("la")) == ({loose.id}, {latin.id})
     with desk.library.db.read() as conn:
         for page, tag in ((latin, "la"), (french, "fr-CA"), (loose, "es")):
-            stated = page_facts(conn, page.id, page.pass_id).first("language")
-            assert stated is not None
-            assert stated.value == tag
+            row = page_facts(conn, page.id, page.pass_id).first("language")
+            assert row is not None
+            assert row.value == tag
 
 
 def test_a_filter_with_an_unknown_word_is_refused(desk: SearchDesk) -> None:
@@ -328,16 +328,16 @@ def test_tags_are_those_of_annotations_and_prototypes(desk: SearchDesk) -> None:
 def test_search_and_dataset_have_one_order_of_dates(desk: SearchDesk, client: Any) -> None:
     dates = ["-0044-03-15", "0900", "/1700", "1701", "175X", "1850/..", "Y12000", "XXXX-03-12"]
     pages = {desk.page("alpha", date_iso=stored).id: stored for stored in reversed(dates)}
-    found = desk.ids("alpha", limit=100, sort_by="date", sort_direction="asc")
+    ids = desk.ids("alpha", limit=100, sort_by="date", sort_direction="asc")
     sort = {"attr": "document.date_iso", "type": "date"}
     query = {"sort": sort, "recursive": True, "limit": 500}
     rows = client.post("/api/documents/dataset/query", json=query).json()["rows"]
-    assert [pages[item] for item in found] == dates
+    assert [pages[item] for item in ids] == dates
     assert [pages[row["id"]] for row in rows if row["id"] in pages] == dates
 
 
 def test_pages_of_answers_neither_repeat_nor_lose_a_hit(desk: SearchDesk) -> None:
-    made = {desk.page("alpha " * (number % 3 + 1)).id for number in range(7)}
+    ids = {desk.page("alpha " * (number % 3 + 1)).id for number in range(7)}
     seen: list[str] = []
     while True:
         answer = desk.ask("alpha", limit=2, offset=len(seen))
@@ -345,12 +345,12 @@ def test_pages_of_answers_neither_repeat_nor_lose_a_hit(desk: SearchDesk) -> Non
         if not answer["has_more"]:
             break
     assert len(seen) == len(set(seen)) == 7
-    assert set(seen) == made
+    assert set(seen) == ids
     for key in ("name", "date", "size"):
         ordered = [
             desk.ids("alpha", limit=3, offset=at, sort_by=key, sort_direction="asc") for at in (0, 3, 6)
         ]
-        assert sorted(one for some in ordered for one in some) == sorted(made)
+        assert sorted(one for some in ordered for one in some) == sorted(ids)
 
 
 def test_beyond_what_is_weighed_no_hit_is_repeated_or_lost(
@@ -360,7 +360,7 @@ def test_beyond_what_is_weighed_no_hit_is_repeated_or_lost(
 
     monkeypatch.setattr(candidates, "EXACT", 3)
     in_text = [desk.page("alpha").id for _ in range(7)]
-    named = [desk.page("beta", name="Alpha").id for _ in range(5)]
+    ids = [desk.page("beta", name="Alpha").id for _ in range(5)]
     seen: list[str] = []
     while True:
         answer = desk.ask("alpha", limit=2, offset=len(seen))
@@ -369,9 +369,9 @@ def test_beyond_what_is_weighed_no_hit_is_repeated_or_lost(
         if not answer["has_more"]:
             break
     assert len(seen) == len(set(seen))
-    assert set(seen) == {*in_text, *named}
+    assert set(seen) == {*in_text, *ids}
     by_name = desk.ids("alpha", sort_by="name", sort_direction="asc", limit=100)
-    assert by_name[:5] == sorted(named)
+    assert by_name[:5] == sorted(ids)
 
 
 def test_beyond_what_a_filter_is_tried_on_no_hit_is_repeated_or_lost(
@@ -380,8 +380,8 @@ def test_beyond_what_a_filter_is_tried_on_no_hit_is_repeated_or_lost(
     from armarium_search.queries import candidates
 
     monkeypatch.setattr(candidates, "LOOKED_AT", 4)
-    made = [desk.page("alpha").id for _ in range(11)]
-    starred = [one for number, one in enumerate(made) if number % 2]
+    ids = [desk.page("alpha").id for _ in range(11)]
+    starred = [identity for number, identity in enumerate(ids) if number % 2]
     for one in starred:
         desk.do("document.update", {"document_id": one, "is_starred": True})
     seen: list[str] = []
@@ -462,9 +462,9 @@ def test_hits_show_the_text_of_a_past_step(desk: SearchDesk) -> None:
     page = desk.page("lorem ipsum", "dolor sit")
     step = desk.rows("SELECT id FROM audit ORDER BY seq DESC LIMIT 1")[0][0]
     desk.correct(page.lines[1], "lorem dolor")
-    (now,) = desk.ask("lorem")["results"]
+    (result,) = desk.ask("lorem")["results"]
     (then,) = desk.ask("lorem", as_of=step)["results"]
-    assert [line["text"] for line in now["transcript_excerpts"]] == ["lorem ipsum", "lorem dolor"]
+    assert [line["text"] for line in result["transcript_excerpts"]] == ["lorem ipsum", "lorem dolor"]
     assert [line["text"] for line in then["transcript_excerpts"]] == ["lorem ipsum"]
     assert "sit" in desk.ask("dolor", as_of=step)["results"][0]["content_preview"]
     assert desk.expect_refusal(404, "lorem", as_of="0" * 32)

@@ -50,7 +50,7 @@ class VectorProvider(LoopbackProvider):
     @property
     def passages(self) -> list[str]:
         """All that came in."""
-        return [text for one in self.asked for text in one["body"]["input"]]
+        return [text for request in self.asked for text in request["body"]["input"]]
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_pages_and_queries_get_their_vectors_from_the_provider(
     minas = desk.page("minas de plata")
     desk.page("el rey y la flota")
     embed(desk, name)
-    assert [one["path"] for one in provider.asked] == [path]
+    assert [request["path"] for request in provider.asked] == [path]
     assert provider.asked[0]["headers"]["authorization"] == "Bearer sk-loopback-0123456789"
     assert provider.asked[0]["body"]["model"] == "tiny"
     answer = desk.ask("plata de minas", search_type="semantic", min_score=0.9)
@@ -96,10 +96,10 @@ def test_pages_and_queries_get_their_vectors_from_the_provider(
 def test_what_rights_keep_from_models_is_never_sent(desk: SearchDesk, provider: VectorProvider) -> None:
     provider.add_to(desk.engine, "Loopback")
     desk.page("abierto")
-    kept = desk.page("secreto")
+    page = desk.page("secreto")
     desk.do(
         "rights.set",
-        {"target_kind": "document", "target_id": kept.id, "restricted": False, "model_use": "none"},
+        {"target_kind": "document", "target_id": page.id, "restricted": False, "model_use": "none"},
     )
     embed(desk)
     assert provider.passages == ["abierto"]

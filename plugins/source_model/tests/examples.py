@@ -84,10 +84,17 @@ def link_restore(ex: Example) -> dict[str, Any]:
 
 def segment_match_propose(ex: Example) -> dict[str, Any]:
     page = sample_page(ex)
-    other = ex.run("segment.pass_create", {"document_id": page.document_id, "name": "Second look"})["id"]
+    other_pass_id = ex.run("segment.pass_create", {"document_id": page.document_id, "name": "Second look"})[
+        "id"
+    ]
     newer = ex.run(
         "segment.create",
-        {"document_id": page.document_id, "pass_id": other, "kind": "line", "anchor": sample_anchor(0)},
+        {
+            "document_id": page.document_id,
+            "pass_id": other_pass_id,
+            "kind": "line",
+            "anchor": sample_anchor(0),
+        },
     )["id"]
     return {"from_segment_id": page.segment_ids[0], "to_segment_id": newer, "certainty": 0.9}
 

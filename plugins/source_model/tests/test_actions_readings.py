@@ -183,9 +183,12 @@ def test_words_are_stored_exactly_as_sent(desk: Any, text: str) -> None:
     segment_id = desk.machine_lines(page, [None])["segment_ids"][0]
     result = desk.run("representation.create", segment_id=segment_id, text=text)
     assert result["content"] == text
-    found = text_of(desk, page)
-    assert found.text == text
-    assert (found.assembled.spans[0].char_start, found.assembled.spans[0].char_end) == (0, len(text))
+    found_text = text_of(desk, page)
+    assert found_text.text == text
+    assert (found_text.assembled.spans[0].char_start, found_text.assembled.spans[0].char_end) == (
+        0,
+        len(text),
+    )
 
 
 def test_the_audit_never_holds_the_words(desk: Any) -> None:
@@ -296,10 +299,10 @@ def test_what_was_derived_from_a_corrected_reading_is_stale(desk: Any) -> None:
     source = readings(desk, segment_id)["items"][0]["id"]
 
     def derive(ctx: ActionContext) -> None:
-        (made,) = add_readings(ctx, [NewReading(segment_id, "Cher Monsieur", kind="translation")])
+        (reading,) = add_readings(ctx, [NewReading(segment_id, "Cher Monsieur", kind="translation")])
         ctx.conn.exec_driver_sql(
             "UPDATE content_representation SET derived_from_representation_id = ? WHERE id = ?",
-            (source, made),
+            (source, reading),
         )
 
     inside(desk, derive)
@@ -314,20 +317,20 @@ def test_what_was_derived_from_a_corrected_reading_is_stale(desk: Any) -> None:
 
 def test_readings_of_a_reader_are_for_lines_of_the_pass_it_names(desk: Any) -> None:
     page = desk.page()
-    one = desk.machine_lines(page, [None, None])
-    two = desk.machine_lines(page, [None], "m2")
-    take = {"document_id": page, "pass_id": one["pass_id"], "provider": "reader", "model": "m3"}
-    text = {"segment_id": one["segment_ids"][0], "text": "read", "confidence": 0.5}
-    made = desk.as_(RUN).run("reading.take", readings=[text], **take)
-    item = readings(desk, one["segment_ids"][0])["items"][0]
-    assert item["id"] == made["representation_ids"][0]
+    machine_lines = desk.machine_lines(page, [None, None])
+    second_machine_lines = desk.machine_lines(page, [None], "m2")
+    take = {"document_id": page, "pass_id": machine_lines["pass_id"], "provider": "reader", "model": "m3"}
+    text = {"segment_id": machine_lines["segment_ids"][0], "text": "read", "confidence": 0.5}
+    outcome = desk.as_(RUN).run("reading.take", readings=[text], **take)
+    item = readings(desk, machine_lines["segment_ids"][0])["items"][0]
+    assert item["id"] == outcome["representation_ids"][0]
     assert (item["provenance_kind"], item["producer_tool"], item["producer_model"], item["confidence"]) == (
         "workflow",
         "reader",
         "m3",
         0.5,
     )
-    foreign = {"segment_id": two["segment_ids"][0], "text": "x"}
+    foreign = {"segment_id": second_machine_lines["segment_ids"][0], "text": "x"}
     assert expect_refusal(Conflict, desk, "reading.take", readings=[foreign], **take).code == "other_pass"
     expect_refusal(NotFound, desk, "reading.take", readings=[{"segment_id": "nowhere", "text": "x"}], **take)
     legacy = {"segment_id": "legacy:a:1", "text": "x"}
@@ -359,8 +362,8 @@ def test_an_import_has_no_maker_here_and_is_used_only_without_another_pass(desk:
         assert working_pass(conn, page) == (made["pass"], "imported-only")
         counted = counting_readings(conn, made["pass"])
     assert counted[made["ids"][1]].labelled_machine is False
-    found = text_of(desk, page)
-    assert (found.text, found.pass_basis) == ("imported", "imported-only")
+    text = text_of(desk, page)
+    assert (text.text, text.pass_basis) == ("imported", "imported-only")
     assert readings(desk, made["ids"][1])["items"][0]["provenance_kind"] == "external_import"
 
 
@@ -454,7 +457,7 @@ def test_the_text_names_its_pass_its_spans_and_what_it_leaves_out(desk: Any) -> 
     )
     assert answer["order_id"] is None
     assert [(span["char_start"], span["char_end"]) for span in answer["spans"]] == [(0, 3), (4, 7)]
-    assert {(one["segment_id"], one["reason"]) for one in answer["omitted"]} == {
+    assert {(entry["segment_id"], entry["reason"]) for entry in answer["omitted"]} == {
         (reading["segment_ids"][2], "unknown"),
         (head, "furniture"),
     }
@@ -489,9 +492,9 @@ def test_words_replace_a_line_without_reading_and_a_region_its_lines(desk: Any) 
         )
 
     inside(desk, write)
-    found = text_of(desk, page)
-    assert found.text == "Dear Sir\na line\n\nblock two"
-    assert [one.segment_id for one in found.assembled.omitted] == [made["ids"][7]]
+    text = text_of(desk, page)
+    assert text.text == "Dear Sir\na line\n\nblock two"
+    assert [one.segment_id for one in text.assembled.omitted] == [made["ids"][7]]
 
 
 def test_a_page_without_a_pass_has_no_text_and_an_unknown_one_is_refused(desk: Any) -> None:
@@ -529,9 +532,9 @@ def test_a_page_of_hebrew_is_read_from_the_right(desk: Any) -> None:
         add_readings(ctx, [NewReading(identity, f"שלום {n}") for n, identity in enumerate(ids)])
 
     inside(desk, write)
-    found = text_of(desk, page)
-    assert found.text.split("\n")[0] == "שלום 4"
-    assert {span.direction for span in found.assembled.spans} == {"rtl"}
+    text = text_of(desk, page)
+    assert text.text.split("\n")[0] == "שלום 4"
+    assert {span.direction for span in text.assembled.spans} == {"rtl"}
 
 
 def test_strict_and_relaxed_projects_differ_where_persons_disagree(desk: Any) -> None:

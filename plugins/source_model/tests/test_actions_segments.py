@@ -58,13 +58,13 @@ def test_a_pass_needs_a_page_that_is_there_and_an_artifact_of_it(desk: Any) -> N
 def test_an_artifact_of_another_page_gives_no_pass(desk: Any) -> None:
     from armarium_documents.api import artifacts
 
-    page, other = desk.page(), desk.page()
+    page, other_page = desk.page(), desk.page()
     from armarium.api import ActionContext
 
     def write(ctx: ActionContext) -> None:
         ctx.conn.execute(
             artifacts.insert().values(
-                id="a1", document_id=other, artifact_type="transcription", data={}, version=1, sequence=1,
+                id="a1", document_id=other_page, artifact_type="transcription", data={}, version=1, sequence=1,
                 reviewed=False, created_at=ctx.now,
             )
         )  # fmt: skip
@@ -72,7 +72,7 @@ def test_an_artifact_of_another_page_gives_no_pass(desk: Any) -> None:
     desk.engine.run(
         desk.library,
         "segment.pass_create",
-        {"document_id": other, "name": "from artifact"},
+        {"document_id": other_page, "name": "from artifact"},
         PERSON,
         in_transaction=write,
     )
@@ -80,7 +80,7 @@ def test_an_artifact_of_another_page_gives_no_pass(desk: Any) -> None:
         Invalid, desk, "segment.pass_create", document_id=page, name="a", source_artifact_id="a1"
     )
     assert refusal.code == "foreign_artifact"
-    result = desk.run("segment.pass_create", document_id=other, name="a", source_artifact_id="a1")
+    result = desk.run("segment.pass_create", document_id=other_page, name="a", source_artifact_id="a1")
     assert result["artifact_type"] == "transcription"
 
 
@@ -97,7 +97,7 @@ def test_a_withdrawn_pass_disappears_with_its_segments_and_comes_back(desk: Any)
     expect_refusal(Conflict, desk, "segment.update", segment_id=segment_id, expected_version=1, kind="word")
     desk.run("segment.pass_restore", pass_id=pass_id)
     with desk.library.db.read() as conn:
-        assert [one["id"] for one in list_passes(conn, page)] == [pass_id]
+        assert [page_pass["id"] for page_pass in list_passes(conn, page)] == [pass_id]
     expect_refusal(Conflict, desk, "segment.pass_restore", pass_id=pass_id)
 
 
@@ -224,8 +224,8 @@ def test_a_segment_that_cannot_be_held_is_refused_in_words(
 
 
 def test_a_segment_needs_a_pass_and_a_parent_of_its_own_page(desk: Any) -> None:
-    page, other = desk.page(), desk.page()
-    pass_id, rival, foreign = desk.new_pass(page), desk.new_pass(page), desk.new_pass(other)
+    page, other_page = desk.page(), desk.page()
+    pass_id, rival, foreign = desk.new_pass(page), desk.new_pass(page), desk.new_pass(other_page)
     base = {"kind": "line", "anchor": anchor()}
     expect_refusal(NotFound, desk, "segment.create", document_id="nowhere", pass_id=pass_id, **base)
     expect_refusal(NotFound, desk, "segment.create", document_id=page, pass_id="nowhere", **base)
@@ -352,8 +352,8 @@ def test_an_update_changes_what_is_sent_and_null_clears(desk: Any) -> None:
     )
     assert (result["baseline"], result["parent_segment_id"], result["cell"]) == (None, None, None)
     assert (result["is_furniture"], result["kind_raw"]) == (True, "header")
-    same = desk.run("segment.update", segment_id=segment_id, expected_version=3, kind_raw="header")
-    assert same["version"] == 3
+    same_outcome = desk.run("segment.update", segment_id=segment_id, expected_version=3, kind_raw="header")
+    assert same_outcome["version"] == 3
     for name in ("anchor", "kind", "is_furniture"):
         refusal = expect_refusal(
             Invalid, desk, "segment.update", segment_id=segment_id, expected_version=3, **{name: None}
@@ -423,39 +423,41 @@ def test_deleting_is_soft_noted_and_versioned(desk: Any) -> None:
 
 def test_undo_of_a_deletion_leaves_a_note_that_resolves(desk: Any) -> None:
     page = desk.page()
-    a = desk.lines(page, desk.new_pass(page), 1)[0]
-    desk.run("segment.delete", segment_ids=[a], expected_versions=[1])
+    line = desk.lines(page, desk.new_pass(page), 1)[0]
+    desk.run("segment.delete", segment_ids=[line], expected_versions=[1])
     undone = desk.undo()
     with desk.library.db.read() as conn:
-        trail, live = follow(conn, a)
-        assert ([note["kind"] for note in trail], live) == (["deleted", "restored"], [a])
+        trail, live = follow(conn, line)
+        assert ([note["kind"] for note in trail], live) == (["deleted", "restored"], [line])
     desk.undo(undone)
     with desk.library.db.read() as conn:
-        trail, live = follow(conn, a)
+        trail, live = follow(conn, line)
         assert ([note["kind"] for note in trail], live) == (["deleted", "restored", "deleted"], [])
-        assert get_segment(conn, a).version == 4
-    desk.run("segment.undelete", segment_ids=[a])
+        assert get_segment(conn, line).version == 4
+    desk.run("segment.undelete", segment_ids=[line])
     desk.undo()
     with desk.library.db.read() as conn:
-        assert follow(conn, a)[0][-1]["kind"] == "deleted"
+        assert follow(conn, line)[0][-1]["kind"] == "deleted"
 
 
 def test_deleting_refuses_what_does_not_fit(desk: Any) -> None:
     page = desk.page()
-    a = desk.lines(page, desk.new_pass(page), 1)[0]
+    line = desk.lines(page, desk.new_pass(page), 1)[0]
     b = desk.lines(page, desk.new_pass(page), 1)[0]
     assert (
-        expect_refusal(Invalid, desk, "segment.delete", segment_ids=[a], expected_versions=[]).code
+        expect_refusal(Invalid, desk, "segment.delete", segment_ids=[line], expected_versions=[]).code
         == "uneven_lists"
     )
-    refusal = expect_refusal(Invalid, desk, "segment.delete", segment_ids=[a, a], expected_versions=[1, 1])
+    refusal = expect_refusal(
+        Invalid, desk, "segment.delete", segment_ids=[line, line], expected_versions=[1, 1]
+    )
     assert refusal.code == "named_twice"
     assert (
-        expect_refusal(Conflict, desk, "segment.delete", segment_ids=[a, b], expected_versions=[1, 1]).code
+        expect_refusal(Conflict, desk, "segment.delete", segment_ids=[line, b], expected_versions=[1, 1]).code
         == "other_pass"
     )
     assert (
-        expect_refusal(Conflict, desk, "segment.delete", segment_ids=[a], expected_versions=[2]).code
+        expect_refusal(Conflict, desk, "segment.delete", segment_ids=[line], expected_versions=[2]).code
         == "stale_version"
     )
     expect_refusal(NotFound, desk, "segment.delete", segment_ids=["nowhere"], expected_versions=[1])
@@ -473,9 +475,9 @@ def test_lines_of_a_reader_become_a_pass_of_their_own_in_one_step(desk: Any) -> 
     page = desk.page()
     reading = desk.machine_lines(page, ["one", None, ""])
     with desk.library.db.read() as conn:
-        (made,) = list_passes(conn, page)
+        (page_pass,) = list_passes(conn, page)
         rows = segments_of(conn, reading["pass_id"])
-    assert (made["provenance_kind"], made["provider"], made["model"], made["run_id"]) == (
+    assert (page_pass["provenance_kind"], page_pass["provider"], page_pass["model"], page_pass["run_id"]) == (
         "workflow",
         "reader",
         "m1",
@@ -522,11 +524,11 @@ def test_shapes_of_a_reader_are_clipped_to_the_image_or_dropped_with_the_reason(
         {"key": "flat", "rect": [0.1, 0.2, 0.5, 0.05], "polygon": [[0.1, 0.2], [0.2, 0.2], [0.6, 0.2]]},
         {"key": "nan", "rect": [0.1, 0.3, 0.5, 0.05], "baseline": [[0.1, float("nan")], [0.6, 0.34]]},
     ]
-    taken = desk.as_(RUN).run(
+    outcome = desk.as_(RUN).run(
         "segment.take_lines", document_id=page, name="Lines", provider="reader", lines=lines
     )
     with desk.library.db.read() as conn:
-        over, flat, nan = segments_of(conn, taken["pass_id"])
+        over, flat, nan = segments_of(conn, outcome["pass_id"])
     assert (over.bbox_x, over.bbox_w) == (0.0, 1.0)
     assert over.metadata == {}
     assert flat.anchor.get("polygon") is None

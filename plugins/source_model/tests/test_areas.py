@@ -92,14 +92,14 @@ class RandomBoxes:
         x, y, w, h = area
         with self.desk.library.db.read() as conn:
             for page in self.pages:
-                every = list_segments(conn, page)
+                segment_rows = list_segments(conn, page)
                 meet = [
-                    one["id"]
-                    for one in every
-                    if one["bbox_x"] <= x + w
-                    and one["bbox_x"] + one["bbox_w"] >= x
-                    and one["bbox_y"] <= y + h
-                    and one["bbox_y"] + one["bbox_h"] >= y
+                    segment_row["id"]
+                    for segment_row in segment_rows
+                    if segment_row["bbox_x"] <= x + w
+                    and segment_row["bbox_x"] + segment_row["bbox_w"] >= x
+                    and segment_row["bbox_y"] <= y + h
+                    and segment_row["bbox_y"] + segment_row["bbox_h"] >= y
                 ]
                 assert [segment["id"] for segment in list_segments(conn, page, area=area)] == meet
 
@@ -125,15 +125,15 @@ def test_an_area_is_answered_from_the_index_of_boxes(desk: Any) -> None:
         raw.set_trace_callback(statements.append)
         list_segments(conn, page, area=(0.0, 0.0, 0.5, 0.5))
         raw.set_trace_callback(None)
-        (asked,) = (statement for statement in statements if "FROM segment s" in statement)
-        plan = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {asked}")]
+        (statement,) = (statement for statement in statements if "FROM segment s" in statement)
+        plan = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {statement}")]
     assert any("ix_segment_area (document_id=? AND bbox_y<?)" in one for one in plan), plan
 
 
 def test_an_area_combines_with_pass_kind_and_readings(desk: Any) -> None:
     page = desk.page()
     reading = desk.machine_lines(page, ["one", "two", None])
-    other = desk.as_(RUN).run(
+    other_outcome = desk.as_(RUN).run(
         "segment.take_lines",
         document_id=page,
         name="Rival",
@@ -149,10 +149,10 @@ def test_an_area_combines_with_pass_kind_and_readings(desk: Any) -> None:
                 for segment in list_segments(conn, page, area=area, **narrowed)
             ]
 
-        first, word = (reading["segment_ids"][0], "one"), (other["segment_ids"][0], "ONE")
+        first, word = (reading["segment_ids"][0], "one"), (other_outcome["segment_ids"][0], "ONE")
         assert find_areas() == [first, word]
-        assert find_areas(pass_id=other["pass_id"]) == [word]
+        assert find_areas(pass_id=other_outcome["pass_id"]) == [word]
         assert find_areas(kind="line") == [first]
-    desk.run("segment.pass_delete", pass_id=other["pass_id"])
+    desk.run("segment.pass_delete", pass_id=other_outcome["pass_id"])
     with desk.library.db.read() as conn:
         assert find_areas() == [first]

@@ -20,13 +20,13 @@ def read_page(desk: Any) -> tuple[str, str]:
         {"bbox": [0.1, 0.1 * n, 0.8, 0.05], "text": f"line {n}", "level": "line", "confidence": 0.9}
         for n in range(1, 5)
     ]
-    made = desk.as_(RUN).run(
+    artifact = desk.as_(RUN).run(
         "artifact.create",
         document_id=page,
         artifact_type="transcription",
         ocr_geometry={"provider": "reader", "model": "m0", "boxes": boxes},
     )
-    return page, str(made["id"])
+    return page, str(artifact["id"])
 
 
 def edit(desk: Any, artifact: str, **edit: Any) -> None:
@@ -125,8 +125,8 @@ def test_whatever_was_edited_each_box_keeps_its_maker(seed: int) -> None:
             boxes = [box for number, box in enumerate(boxes) if number not in indices]
         elif op == "combine" and len(boxes) > 1:
             indices = sorted(dice.sample(range(len(boxes)), dice.randint(2, len(boxes))))
-            said = {boxes[number]["words"] for number in indices}
-            boxes[indices[0]] = {"shape": by, "words": "human" if said == {"human"} else "workflow"}
+            words = {boxes[number]["words"] for number in indices}
+            boxes[indices[0]] = {"shape": by, "words": "human" if words == {"human"} else "workflow"}
             boxes = [box for number, box in enumerate(boxes) if number not in indices[1:]]
         else:
             continue

@@ -99,10 +99,10 @@ def test_where_a_number_would_mean_nothing_it_is_refused() -> None:
 
 def test_two_passes_of_a_page_are_compared(client: Any, desk: Any) -> None:
     page = desk.page()
-    one = desk.machine_lines(page, ["Dear Sir", "your letter"])["pass_id"]
-    two = desk.machine_lines(page, ["Deer Sir", "your letter"], "m2")["pass_id"]
+    pass_id = desk.machine_lines(page, ["Dear Sir", "your letter"])["pass_id"]
+    second_pass_id = desk.machine_lines(page, ["Deer Sir", "your letter"], "m2")["pass_id"]
     place = f"/api/documents/{page}/readings/compare"
-    body = {"reference": {"pass_id": one}, "hypothesis": {"pass_id": two}}
+    body = {"reference": {"pass_id": pass_id}, "hypothesis": {"pass_id": second_pass_id}}
     answer = client.post(place, json=body).json()
     assert (answer["measure"], answer["reference_label"]) == ("agreement", "Lines of m1")
     assert [(found["policy"], found["distance"]) for found in answer["scores"]] == [("layout-insensitive", 1)]
@@ -113,10 +113,10 @@ def test_two_passes_of_a_page_are_compared(client: Any, desk: Any) -> None:
 
 
 def test_a_comparison_that_cannot_be_made_is_refused(client: Any, desk: Any) -> None:
-    page, other = desk.page(), desk.page()
-    one = desk.machine_lines(page, ["Dear Sir"])["pass_id"]
+    page, other_page = desk.page(), desk.page()
+    pass_id = desk.machine_lines(page, ["Dear Sir"])["pass_id"]
     empty = desk.machine_lines(page, [None], "m2")["pass_id"]
-    foreign = desk.machine_lines(other, ["x"])["pass_id"]
+    foreign = desk.machine_lines(other_page, ["x"])["pass_id"]
     place = f"/api/documents/{page}/readings/compare"
 
     def status(reference: dict[str, str], hypothesis: dict[str, str], **more: Any) -> tuple[int, str | None]:
@@ -124,13 +124,13 @@ def test_a_comparison_that_cannot_be_made_is_refused(client: Any, desk: Any) -> 
         assert answer.json()["detail"]
         return answer.status_code, answer.json().get("code")
 
-    good = {"pass_id": one}
+    good = {"pass_id": pass_id}
     assert status({"pass_id": empty}, good) == (422, "empty_reference")
     assert status(good, {"pass_id": foreign}) == (422, "other_document")
     assert status(good, {"pass_id": "nowhere"})[0] == 404
     assert status(good, {"artifact_id": "nowhere"})[0] == 404
     assert status(good, {}) == (422, "invalid_request")
-    assert status(good, {"pass_id": one, "artifact_id": "a"}) == (422, "invalid_request")
+    assert status(good, {"pass_id": pass_id, "artifact_id": "a"}) == (422, "invalid_request")
     assert status(good, good, policies=["generous"]) == (422, "invalid_request")
     assert status(good, good, policies=[]) == (422, "invalid_request")
     assert status(good, good, expansions={"D": "x" * 1001}) == (422, "invalid_request")

@@ -49,8 +49,8 @@ class ExpectedCounting:
 def expected_counting(events: list[ReadingEvent], rule: str) -> ExpectedCounting:
     """Return what counts after *deeds*, derived from the wording of the rule."""
     standing = [event for event in events if event.in_effect]
-    gone = {event.reading for event in standing if event.what == "retract"}
-    live = [event for event in standing if event.what == "read" and event.reading not in gone]
+    readings = {event.reading for event in standing if event.what == "retract"}
+    live = [event for event in standing if event.what == "read" and event.reading not in readings]
     chosen = None
     for event in standing:
         if event.what in ("choose", "release"):
@@ -112,10 +112,10 @@ class Line:
             provider="reader",
             readings=[{"segment_id": self.line, "text": f"word {self.words}"}],
         )
-        (made,) = result["representation_ids"]
+        (representation_id,) = result["representation_ids"]
         maker = "workflow" if who is PERSON else who.provenance_kind
-        self._did(desk.audit_id, ReadingEvent("read", made, maker))
-        return str(made)
+        self._did(desk.audit_id, ReadingEvent("read", representation_id, maker))
+        return str(representation_id)
 
     def choose(self, reading: str | None) -> None:
         self.desk.run("reading.choose", segment_id=self.line, representation_id=reading)
@@ -148,10 +148,10 @@ class Line:
         with self.desk.library.db.read() as conn:
             rule = reading_rule(conn)
             assert rule == self.rule
-            found = readings_of(conn, self.line, rule=rule)
-            counting = found["counting"].get("transcription", {"representation_id": None})
+            readings = readings_of(conn, self.line, rule=rule)
+            counting = readings["counting"].get("transcription", {"representation_id": None})
             assert counting["representation_id"] == told.reading
-            live = [item for item in found["items"] if not item["retracted"]]
+            live = [item for item in readings["items"] if not item["retracted"]]
             assert [item["id"] for item in live if item["counting"]] == [told.reading] * bool(live)
             if live:
                 assert (counting["basis"], counting["disputed"]) == (told.basis, told.disputed)

@@ -21,20 +21,27 @@ def test_coverage_says_of_each_page_what_is_read_and_by_whom(client: Any, desk: 
     desk.run("segment.pass_ground_truth", pass_id=of_truth["pass_id"], ground_truth=True)
     answer = client.get("/api/segments/coverage", params={"parent_id": folder})
     assert answer.status_code == 200, answer.text
-    found = {item["document_id"]: item for item in answer.json()["items"]}
-    assert list(found) == [bare, read, truth]
+    items_by_document_id = {item["document_id"]: item for item in answer.json()["items"]}
+    assert list(items_by_document_id) == [bare, read, truth]
     assert (answer.json()["count"], answer.json()["total"]) == (3, 3)
-    assert found[bare] | {"made": None} == {
+    assert items_by_document_id[bare] | {"made": None} == {
         "document_id": bare, "name": "a", "has_thumbnail": False, "pass_id": None, "lines": 0, "unread": 0, "ground_truth": False, "made": None,
     }  # fmt: skip
-    assert (found[read]["lines"], found[read]["unread"], found[read]["ground_truth"]) == (3, 1, False)
-    assert [(one["by"], one["lines"]) for one in found[read]["made"]] == [("person", 1), ("machine", 1)]
-    assert [(one["by"], one["lines"]) for one in found[truth]["made"]] == [("checked", 2)]
-    assert found[truth]["ground_truth"]
+    assert (
+        items_by_document_id[read]["lines"],
+        items_by_document_id[read]["unread"],
+        items_by_document_id[read]["ground_truth"],
+    ) == (3, 1, False)
+    assert [(one["by"], one["lines"]) for one in items_by_document_id[read]["made"]] == [
+        ("person", 1),
+        ("machine", 1),
+    ]
+    assert [(one["by"], one["lines"]) for one in items_by_document_id[truth]["made"]] == [("checked", 2)]
+    assert items_by_document_id[truth]["ground_truth"]
     everything = client.get("/api/segments/coverage").json()
     assert {item["document_id"] for item in everything["items"]} == {bare, read, truth, outside}
-    named = client.get("/api/segments/coverage", params={"ids": [truth, "nothing", bare]}).json()
-    assert [item["document_id"] for item in named["items"]] == [truth, bare]
+    named_answer = client.get("/api/segments/coverage", params={"ids": [truth, "nothing", bare]}).json()
+    assert [item["document_id"] for item in named_answer["items"]] == [truth, bare]
     part = client.get("/api/segments/coverage", params={"parent_id": folder, "limit": 1, "offset": 1}).json()
     assert [item["document_id"] for item in part["items"]] == [read]
     assert part["total"] == 3

@@ -87,17 +87,17 @@ def test_an_outline_of_a_hundred_thousand_points(client: Any, desk: Any, place: 
     assert (answer.status_code, "100,000 points" in answer.json()["detail"]) == (422, True)
     assert differences(before, digest(desk)) == []
     line = {"key": "l", "rect": AROUND, "polygon": ring(100_000), "text": "round"}
-    taken = desk.as_(RUN).run(
+    outcome = desk.as_(RUN).run(
         "segment.take_lines", document_id=place["document_id"], name="Found", provider="reader", lines=[line]
     )
-    (one,) = [
+    (segment,) = [
         segment
         for segment in client.get(f"/api/segments/document/{place['document_id']}").json()["segments"]
-        if segment["pass_id"] == taken["pass_id"]
+        if segment["pass_id"] == outcome["pass_id"]
     ]
-    assert "polygon" not in one["anchor"]
-    assert "100,000 points" in one["metadata"]["geometry_problem"]
-    assert one["text"] == "round"
+    assert "polygon" not in segment["anchor"]
+    assert "100,000 points" in segment["metadata"]["geometry_problem"]
+    assert segment["text"] == "round"
 
 
 def test_outlines_of_as_many_points_as_may_be(client: Any, desk: Any, place: dict[str, str]) -> None:
@@ -185,10 +185,13 @@ def order_of(desk: Any, page: str, pass_id: str, kind: str = "flow") -> str:
 
 def test_an_order_of_deleted_foreign_and_furniture_segments(client: Any, desk: Any) -> None:
     page, elsewhere = desk.page(), desk.page("Elsewhere")
-    taken, rival = desk.machine_lines(page, ["one", "two", "three"]), desk.machine_lines(page, ["x"], "m2")
+    machine_lines, rival = (
+        desk.machine_lines(page, ["one", "two", "three"]),
+        desk.machine_lines(page, ["x"], "m2"),
+    )
     foreign = desk.machine_lines(elsewhere, ["far"])["segment_ids"][0]
-    gone, head, text = taken["segment_ids"]
-    plain, flow = (order_of(desk, page, taken["pass_id"], kind) for kind in ("imposed", "flow"))
+    gone, head, text = machine_lines["segment_ids"]
+    plain, flow = (order_of(desk, page, machine_lines["pass_id"], kind) for kind in ("imposed", "flow"))
     desk.run("segment.update", segment_id=head, expected_version=1, is_furniture=True)
 
     def put(order_id: str, segment_id: str) -> Any:
@@ -203,14 +206,14 @@ def test_an_order_of_deleted_foreign_and_furniture_segments(client: Any, desk: A
         assert put(flow, one).status_code == 200
     assert put(plain, gone).status_code == 200
     desk.run("segment.delete", segment_ids=[gone], expected_versions=[1])
-    late = order_of(desk, page, taken["pass_id"], "imposed")
+    late = order_of(desk, page, machine_lines["pass_id"], "imposed")
     refused = put(late, gone)
     assert (refused.status_code, refused.json()["code"]) == (409, "segment_deleted")
     answer = client.get(
-        f"/api/segments/document/{page}/text", params={"order": flow, "pass_id": taken["pass_id"]}
+        f"/api/segments/document/{page}/text", params={"order": flow, "pass_id": machine_lines["pass_id"]}
     ).json()
     assert answer["text"] == "three"
-    assert {one["segment_id"]: one["reason"] for one in answer["omitted"]} == {
+    assert {entry["segment_id"]: entry["reason"] for entry in answer["omitted"]} == {
         gone: "deleted",
         head: "furniture",
         foreign: "other_pass",
@@ -219,7 +222,7 @@ def test_an_order_of_deleted_foreign_and_furniture_segments(client: Any, desk: A
     seeded = desk.run(
         "reading_order.create",
         document_id=page,
-        pass_id=taken["pass_id"],
+        pass_id=machine_lines["pass_id"],
         name="Seeded",
         kind="imposed",
         seed_from_pass=True,
@@ -292,14 +295,14 @@ def test_pages_of_odd_characters_keep_every_one_and_their_places(client: Any, de
     answer = client.get(f"/api/segments/document/{page}/text").json()
     assert answer["text"] == "\n".join(WORDS) or sorted(answer["text"].split("\n")) == sorted(WORDS)
     for span in answer["spans"]:
-        said = answer["text"][span["char_start"] : span["char_end"]]
-        assert said == WORDS[ids.index(span["segment_id"])]
+        text = answer["text"][span["char_start"] : span["char_end"]]
+        assert text == WORDS[ids.index(span["segment_id"])]
     # What was answered can be sent back unchanged; positions count code points.
     for segment_id, words in zip(ids, WORDS, strict=True):
         response = client.post(f"/api/segments/{segment_id}/correct", json={"text": words + "!"})
         assert response.json()["content"] == words + "!"
-    again = client.get(f"/api/segments/document/{page}/text").json()
-    assert all(words + "!" in again["text"] for words in WORDS)
+    second_answer = client.get(f"/api/segments/document/{page}/text").json()
+    assert all(words + "!" in second_answer["text"] for words in WORDS)
 
 
 def test_a_segment_that_names_a_child_of_its_own_as_parent(

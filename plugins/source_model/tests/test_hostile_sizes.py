@@ -29,7 +29,7 @@ def found_lines(count: int) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_fifty_thousand_segments_on_a_page(desk: Any) -> None:
     page = desk.page()
-    taken = desk.as_(RUN).run(
+    outcome = desk.as_(RUN).run(
         "segment.take_lines", document_id=page, name="Dust", provider="reader", lines=found_lines(50_000)
     )
     with desk.library.db.read() as conn:
@@ -38,7 +38,7 @@ def test_fifty_thousand_segments_on_a_page(desk: Any) -> None:
         text = page_text(conn, page)
     assert len(text.assembled.spans) == 50_000
     assert text.text.startswith("line 0\nline 1\n")
-    ids = taken["segment_ids"][:10_000]
+    ids = outcome["segment_ids"][:10_000]
     desk.run("segment.delete", segment_ids=ids, expected_versions=[1] * len(ids))
     undone = desk.undo()
     desk.undo(undone)
@@ -48,7 +48,9 @@ def test_fifty_thousand_segments_on_a_page(desk: Any) -> None:
         assert len(list_segments(conn, page)) == 40_001
     desk.undo()
     with pytest.raises(Invalid):
-        desk.run("segment.delete", segment_ids=taken["segment_ids"][:10_001], expected_versions=[1] * 10_001)
+        desk.run(
+            "segment.delete", segment_ids=outcome["segment_ids"][:10_001], expected_versions=[1] * 10_001
+        )
     with pytest.raises(Invalid):
         desk.run(
             "segment.take_lines", document_id=page, name="x", provider="reader", lines=found_lines(50_001)
@@ -65,9 +67,9 @@ def test_ten_thousand_alternatives_of_one_line(desk: Any) -> None:
         "reading.take", document_id=page, pass_id=reading["pass_id"], provider="reader", readings=read
     )
     with desk.library.db.read() as conn:
-        found = readings_of(conn, segment_id)
-    assert found["count"] == 10_000
-    assert sum(item["counting"] for item in found["items"]) == 1
+        readings = readings_of(conn, segment_id)
+    assert readings["count"] == 10_000
+    assert sum(item["counting"] for item in readings["items"]) == 1
     result = desk.run("representation.create", segment_id=segment_id, text="what it says")
     assert result["counting"]
     with desk.library.db.read() as conn:

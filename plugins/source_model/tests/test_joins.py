@@ -331,15 +331,15 @@ def test_readings_are_copied_across_an_accepted_match_and_uncarried(
     assert len(answer["carried"]) == 2
     assert {one["kind"] for one in answer["not_carried"]} == {"claim_evidence"}
     with desk.library.db.read() as conn:
-        carried, kept = readings_of(conn, new), readings_of(conn, old)
-    assert kept["counting"]["transcription"]["representation_id"] == mine
+        carried, readings = readings_of(conn, new), readings_of(conn, old)
+    assert readings["counting"]["transcription"]["representation_id"] == mine
     assert carried["counting"]["transcription"]["basis"] == "correction"
     assert [item["content"] for item in carried["items"]] == ["Deer Sir", "Dear Sir"]
     assert [item["provenance_kind"] for item in carried["items"]] == ["workflow", "human"]
     step = desk.audit_id
-    again = desk.run("segment.carry", match_id=rivals["match"], kinds=["reading"])
-    assert again["carried"] == []
-    assert all("already been carried" in one["why"] for one in again["not_carried"])
+    second_outcome = desk.run("segment.carry", match_id=rivals["match"], kinds=["reading"])
+    assert second_outcome["carried"] == []
+    assert all("already been carried" in one["why"] for one in second_outcome["not_carried"])
     desk.undo(step)
     with desk.library.db.read() as conn:
         assert readings_of(conn, new)["items"] == []
@@ -452,8 +452,8 @@ def test_an_annotation_leads_to_its_place(client: Any, desk: Any, rivals: dict[s
     desk.run("segment.merge", segment_ids=[one], keep_id=two)
     found = resolve(annotationId=spanned, documentId=page)
     assert (found["resolvedSegmentId"], found["liveSegmentIds"]) == (two, [two])
-    other = desk.page()
-    refused = client.post("/api/locations/resolve", json={"annotationId": boxed, "documentId": other})
+    other_page = desk.page()
+    refused = client.post("/api/locations/resolve", json={"annotationId": boxed, "documentId": other_page})
     assert (refused.status_code, refused.json()["code"]) == (422, "document_disagrees")
     client.delete(f"/api/annotations/{boxed}")
     assert client.post("/api/locations/resolve", json={"annotationId": boxed}).status_code == 404
@@ -473,13 +473,13 @@ def test_a_place_that_cannot_be_is_refused_in_words(client: Any, desk: Any, riva
     assert answer(segmentId=f"service:segment/{'0' * 32}/{page}/{one}") == (422, "other_library")
     assert answer(segmentId="service:segment/one") == (422, "bad_reference")
     assert answer(segmentId="service:page/a/b/c") == (422, "bad_reference")
-    other = desk.page()
-    assert answer(segmentId=one, documentId=other) == (422, "document_disagrees")
-    assert answer(segmentId=f"service:segment/{uuid}/{page}/{one}", documentId=other) == (
+    other_page = desk.page()
+    assert answer(segmentId=one, documentId=other_page) == (422, "document_disagrees")
+    assert answer(segmentId=f"service:segment/{uuid}/{page}/{one}", documentId=other_page) == (
         422,
         "document_disagrees",
     )
-    assert answer(segmentId=f"service:segment/{uuid}/{other}/{one}") == (422, "document_disagrees")
+    assert answer(segmentId=f"service:segment/{uuid}/{other_page}/{one}") == (422, "document_disagrees")
     assert answer(segmentId="nowhere")[0] == 404
     assert answer(segmentId="legacy:a:0") == (422, "provisional_id")
     assert answer(documentId="nowhere")[0] == 404

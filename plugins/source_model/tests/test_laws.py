@@ -197,13 +197,13 @@ class RandomPage:
     def _check_citation(self, conn: Any, segment_id: str, standing: dict[str, Any]) -> None:
         library = self.desk.library
         citation = f"{SCHEME}{library.uuid}/{self.page}/{segment_id}"
-        found = resolve_location(conn, self.desk.engine, library, LocationRequest(segmentId=citation))
+        location = resolve_location(conn, self.desk.engine, library, LocationRequest(segmentId=citation))
         trail, live = follow(conn, segment_id)
         # A segment whose creation was undone leads to no other, so it needs no note.
         assert segment_id in standing or segment_id in self.drawn or trail, "a citation leads nowhere"
-        assert found["liveSegmentIds"] == live
-        assert found["segmentDeleted"] is (not live)
-        assert found["resolvedSegmentId"] == (segment_id if segment_id in live else (live or [None])[0])
+        assert location["liveSegmentIds"] == live
+        assert location["segmentDeleted"] is (not live)
+        assert location["resolvedSegmentId"] == (segment_id if segment_id in live else (live or [None])[0])
         assert all(item in standing and standing[item][1] is None for item in live)
 
     def _check_versions(
@@ -218,10 +218,10 @@ class RandomPage:
         assert not numbers or numbers[-1] == version
 
     def _check_readings(self, conn: Any, segment_id: str) -> None:
-        found = readings_of(conn, segment_id)
-        counting = [item["id"] for item in found["items"] if item["counting"]]
+        found_readings = readings_of(conn, segment_id)
+        counting = [item["id"] for item in found_readings["items"] if item["counting"]]
         assert len(counting) <= 1, "two readings of one kind count"
-        assert all(item["counting"] is False for item in found["items"] if item["retracted"])
+        assert all(item["counting"] is False for item in found_readings["items"] if item["retracted"])
         alone = counting_of_segment(conn, segment_id, "transcription").representation_id
         among = counting_of_segments(conn, [segment_id]).get(segment_id)
         assert [alone] * (alone is not None) == counting, "the list and the line count different readings"

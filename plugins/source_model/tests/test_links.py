@@ -97,7 +97,7 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
                 raise Conflict("It is live under another id.", code="merged", id="live")
 
     add_answers(desk.engine, armarium_source_model_link_ends=lambda: [Entities()])
-    made = link(desk, ends[0], "rome", "names", to_kind="entity")
+    new_link = link(desk, ends[0], "rome", "names", to_kind="entity")
     assert expect_refusal(
         Conflict,
         desk,
@@ -121,7 +121,7 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
     )
     assert [
         (segment["segment_id"], segment["entity_id"], segment["link_id"]) for segment in found["segments"]
-    ] == [(ends[0], "rome", made)]
+    ] == [(ends[0], "rome", new_link)]
     assert every["segments"] == found["segments"]
     assert (none["segments"], none["entity_ids"], none["authority"]) == ([], [], None)
 
@@ -129,20 +129,20 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
 def test_a_segment_that_names_a_uri_itself_is_found_too(desk: Any, ends: Any) -> None:
     link(desk, ends[0], "https://www.wikidata.org/wiki/Q220", "names", to_kind="uri")
     with desk.library.db.read() as conn:
-        (found,) = naming(conn, desk.engine, "https://www.wikidata.org/wiki/Q220")["segments"]
-    assert (found["segment_id"], found["entity_id"]) == (ends[0], None)
+        (segment,) = naming(conn, desk.engine, "https://www.wikidata.org/wiki/Q220")["segments"]
+    assert (segment["segment_id"], segment["entity_id"]) == (ends[0], None)
 
 
 def test_documents_and_notes_are_ends_and_locks_hold(desk: Any, ends: Any) -> None:
     note = desk.run("document.create", name="A thought", node_kind="note")["id"]
-    made = link(desk, note, ends[0], "comments_on", from_kind="note")
+    new_link = link(desk, note, ends[0], "comments_on", from_kind="note")
     folder = desk.run("document.create", name="Box")["id"]
     link(desk, folder, ends[0], "related_to", from_kind="document")
     with desk.library.db.read() as conn:
         page = conn.exec_driver_sql("SELECT document_id FROM segment").scalar()
     desk.run("document.lock", document_id=note, locked=True)
     editor = desk.as_(replace(PERSON, role="editor", name="an editor"))
-    expect_refusal(Forbidden, editor, "link.delete", link_id=made)
+    expect_refusal(Forbidden, editor, "link.delete", link_id=new_link)
     desk.run("document.lock", document_id=page, locked=True)
     expect_refusal(
         Forbidden,
@@ -186,9 +186,9 @@ def test_the_links_of_nothing_are_not_found(client: Any, desk: Any, ends: Any) -
     one, _, third = ends
     page = desk.page()
     place = "/api/links/of/"
-    gone = client.get(f"{place}{'0' * 32}")
-    assert (gone.status_code, gone.json()["id"]) == (404, "0" * 32)
-    assert "no link touches it" in gone.json()["detail"]
+    answer = client.get(f"{place}{'0' * 32}")
+    assert (answer.status_code, answer.json()["id"]) == (404, "0" * 32)
+    assert "no link touches it" in answer.json()["detail"]
     for known in (one, page, "https%3A%2F%2Fexample.org%2Fnever-linked"):
         assert client.get(place + known).json()["links"] == []
     withdrawn = link(desk, third, "http://example.org/x", "cites", to_kind="uri")
@@ -225,9 +225,9 @@ def test_an_item_on_a_canvas_can_be_an_end(with_canvas: Any) -> None:
     page = desk.page()
     folder = desk.run("document.create", name="Box", doc_type="folder")["id"]
     item = desk.run("canvas.item_create", folder_id=folder, kind="note", text="Who?")["id"]
-    made = link(desk, item, page, "comments_on", from_kind="canvas_item", to_kind="document")
+    new_link = link(desk, item, page, "comments_on", from_kind="canvas_item", to_kind="document")
     with desk.library.db.read() as conn:
-        assert [(one["id"], one["other_kind"]) for one in links_of(conn, page)] == [(made, "canvas_item")]
+        assert [(one["id"], one["other_kind"]) for one in links_of(conn, page)] == [(new_link, "canvas_item")]
     given = {"from_id": "nowhere", "to_id": page, "link_type": "free", "to_kind": "document"}
     refusal = expect_refusal(NotFound, desk, "link.create", from_kind="canvas_item", **given)
     assert refusal.code == "canvas_item_not_found"

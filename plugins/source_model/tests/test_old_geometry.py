@@ -65,8 +65,13 @@ def test_boxes_are_listed_as_segments_that_say_provisional(
     client: Any, desk: Any, old: dict[str, str]
 ) -> None:
     listed = SegmentListResponse.model_validate(client.get(f"/api/segments/document/{old['page']}").json())
-    (one,) = listed.passes
-    assert (one.id, one.provisional, one.segment_count, one.working) == ("legacy:blob", True, 3, False)
+    (page_pass,) = listed.passes
+    assert (page_pass.id, page_pass.provisional, page_pass.segment_count, page_pass.working) == (
+        "legacy:blob",
+        True,
+        3,
+        False,
+    )
     assert [segment.id for segment in listed.segments] == ["legacy:blob:0", "legacy:blob:1", "legacy:blob:3"]
     line, _, block = listed.segments
     assert (line.kind, line.text, line.confidence, line.version) == ("line", "Dear Sir", 0.9, None)
@@ -108,7 +113,7 @@ def test_the_lines_and_outlines_of_a_provisional_pass_are_its_boxes(
     ]
     assert lines.lines[0].made is not None
     assert (lines.lines[0].made.by, lines.lines[0].made.name) == ("machine", "m0")
-    assert [one.id for one in lines.passes] == ["legacy:blob"]
+    assert [page_pass.id for page_pass in lines.passes] == ["legacy:blob"]
     shapes = PageShapes.model_validate(client.get(f"{place}/shapes", params={"pass_id": old["pass"]}).json())
     assert {shape.id: shape.version for shape in shapes.shapes} == dict.fromkeys(
         ("legacy:blob:0", "legacy:blob:1", "legacy:blob:3")
@@ -127,8 +132,8 @@ def test_a_provisional_segment_and_its_reading_can_be_read(client: Any, old: dic
         "Dear Sir",
         True,
     )
-    other = client.get(f"/api/segments/{old['line']}/readings", params={"kind": "translation"})
-    assert other.json()["count"] == 0
+    other_answer = client.get(f"/api/segments/{old['line']}/readings", params={"kind": "translation"})
+    assert other_answer.json()["count"] == 0
     versions = client.get(f"/api/segments/{old['line']}/versions")
     assert versions.json() == {"segment_id": old["line"], "items": [], "count": 0, "withheld": 0}
     cited = client.get(f"/api/segments/{old['line']}/reference")

@@ -182,7 +182,7 @@ def test_a_line_that_is_split_keeps_both_halves_in_its_orders(desk: Desk) -> Non
         {"anchor": {"rect": [0.5, 0.1, 0.3, 0.04]}, "text": "two"},
     ]
     cut = desk.run("segment.split", segment_id=first, expected_version=1, parts=parts)
-    done = desk.audit_id
+    audit_id = desk.audit_id
     part = cut["segment_ids"][1]
     assert text_by(desk, page, reading["pass_id"], order) == "three\none\ntwo"
     with desk.library.db.read() as conn:
@@ -190,7 +190,7 @@ def test_a_line_that_is_split_keeps_both_halves_in_its_orders(desk: Desk) -> Non
     desk.run("reading_order.restore", order_id=withdrawn)
     assert text_by(desk, page, reading["pass_id"], withdrawn) == "one\ntwo\nthree"
     desk.undo()
-    desk.undo(done)
+    desk.undo(audit_id)
     assert text_by(desk, page, reading["pass_id"], order) == "three\none two"
 
 
@@ -249,7 +249,7 @@ def test_neighbours_are_what_the_text_reads_and_say_what_is_withdrawn(client: An
 def test_a_region_with_words_is_no_neighbour_where_its_lines_have_them(desk: Desk) -> None:
     """In the page text the region's own words are replaced by those of its lines."""
     page = desk.page()
-    taken = desk.as_(RUN).run(
+    outcome = desk.as_(RUN).run(
         "segment.take_lines",
         document_id=page,
         name="Lines",
@@ -260,10 +260,10 @@ def test_a_region_with_words_is_no_neighbour_where_its_lines_have_them(desk: Des
             {"key": "m", "rect": [0.1, 0.3, 0.8, 0.04], "text": "more"},
         ],
     )
-    region, line, more = taken["segment_ids"]
-    order, entries = make_order(desk, page, taken["pass_id"], region, more)
+    region, line, more = outcome["segment_ids"]
+    order, entries = make_order(desk, page, outcome["pass_id"], region, more)
     desk.run("reading_order.place", order_id=order, segment_id=line, parent_entry_id=entries[0])
-    assert text_by(desk, page, taken["pass_id"], order) == "the line\n\nmore"
+    assert text_by(desk, page, outcome["pass_id"], order) == "the line\n\nmore"
     with desk.library.db.read() as conn:
         assert list_neighbours(conn, order, line)["before"] is None
         assert list_neighbours(conn, order, more)["before"]["segment_id"] == line
@@ -354,12 +354,14 @@ def test_a_provisional_pass_has_the_text_it_will_have_as_segments(
     for span in answer["spans"]:
         segment = client.get(f"/api/segments/{span['segment_id']}").json()["segment"]
         assert answer["text"][span["char_start"] : span["char_end"]] == segment["text"]
-    assert [(one["segment_id"], one["reason"]) for one in answer["omitted"]] == [("legacy:blob:4", "unknown")]
+    assert [(entry["segment_id"], entry["reason"]) for entry in answer["omitted"]] == [
+        ("legacy:blob:4", "unknown")
+    ]
     assert client.get(place, params={"pass_id": "legacy:none"}).status_code == 404
     other = f"/api/segments/document/{desk.page()}/text"
     assert client.get(other, params={"pass_id": pass_id}).status_code == 404
-    (made,) = desk.run("segment.convert_page", document_id=page)["passes"]
-    after = client.get(place, params={"pass_id": made["pass_id"]}).json()
+    (page_pass,) = desk.run("segment.convert_page", document_id=page)["passes"]
+    after = client.get(place, params={"pass_id": page_pass["pass_id"]}).json()
     assert after["text"] == answer["text"]
     assert [span["direction"] for span in after["spans"]] == [span["direction"] for span in answer["spans"]]
 
@@ -399,8 +401,8 @@ def _combine(desk: Desk, page: str, left: str, right: str) -> str:
         ocr_geometry={"provider": "reader", "boxes": boxes},
     )["id"]
     edit = {"op": "combine", "indices": [0, 1]}
-    found = desk.run("artifact.edit_regions", artifact_id=result, edit=edit)
-    return str(found["geometry"]["boxes"][0]["text"])
+    outcome = desk.run("artifact.edit_regions", artifact_id=result, edit=edit)
+    return str(outcome["geometry"]["boxes"][0]["text"])
 
 
 # ---------------------------------------------------------------------------------------------- passes
@@ -434,7 +436,7 @@ def test_a_withdrawn_import_does_not_come_back_beside_its_twin(desk: Desk) -> No
     with pytest.raises(Conflict, match="imported again"):
         desk.undo(withdrawal)
     with desk.library.db.read() as conn:
-        assert [one["id"] for one in list_passes(conn, page)] == [second]
+        assert [page_pass["id"] for page_pass in list_passes(conn, page)] == [second]
     desk.run("segment.pass_delete", pass_id=second)
     desk.run("segment.pass_restore", pass_id=first)
     elsewhere = import_pass(desk, desk.page())

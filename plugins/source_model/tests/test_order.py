@@ -145,7 +145,7 @@ def test_every_shape_comes_exactly_once_and_after_its_parent(
     sequence = reading_sequence(shapes, direction=direction)
     assert sorted(sequence) == sorted(shape.id for shape in shapes)
     place = {name: n for n, name in enumerate(sequence)}
-    assert all(place[s.parent_id] < place[s.id] for s in shapes if s.parent_id is not None)
+    assert all(place[shape.parent_id] < place[shape.id] for shape in shapes if shape.parent_id is not None)
 
 
 def test_a_ring_of_parents_loses_nothing() -> None:

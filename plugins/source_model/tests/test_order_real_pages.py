@@ -94,9 +94,9 @@ def load(path: Path) -> Page:
     root = etree.parse(
         str(path), etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
     ).getroot()
-    page = next(e for e in root.iter() if name_of(e) == "Page")
+    page = next(element for element in root.iter() if name_of(element) == "Page")
     width, height = float(page.get("imageWidth")), float(page.get("imageHeight"))
-    found = Page([], [], {}, [], {}, width / height)
+    found_page = Page([], [], {}, [], {}, width / height)
 
     def points(element: Any, name: str) -> list[tuple[float, float]]:
         for child in element:
@@ -116,8 +116,8 @@ def load(path: Path) -> Page:
         direction = DIRECTIONS.get(element.get("readingDirection") or "")
         size = (max(right - left, 1e-6), max(bottom - top, 1e-6))
         furniture = role in FURNITURE
-        found.shapes.append(Shape(identity, kind, left, top, *size, parent, furniture, direction, role))
-        found.place[identity] = len(found.place)
+        found_page.shapes.append(Shape(identity, kind, left, top, *size, parent, furniture, direction, role))
+        found_page.place[identity] = len(found_page.place)
 
     def walk(element: Any, parent: str | None) -> None:
         for child in element:
@@ -125,20 +125,20 @@ def load(path: Path) -> Page:
             if name == "TextLine":
                 add(child, "line", parent, None)
                 if baseline := points(child, "Baseline"):
-                    found.baselines.append(baseline)
+                    found_page.baselines.append(baseline)
                 said = [e.text for e in child.iter() if name_of(e) == "Unicode" and e.text]
-                found.texts[child.get("id")] = " ".join(said)
+                found_page.texts[child.get("id")] = " ".join(said)
             elif name.endswith("Region") and name[:-6] not in ("Image", "Separator", "Graphic", "Noise"):
                 said = re.search(r"structure \{type:([^;]+)", child.get("custom") or "")
                 add(child, "region", parent, child.get("type") or (said and said.group(1)) or None)
                 walk(child, child.get("id"))
 
     walk(page, None)
-    top = [shape.id for shape in found.shapes if shape.parent_id is None]
-    reading_order = next((e for e in root.iter() if name_of(e) == "ReadingOrder"), None)
+    top = [shape.id for shape in found_page.shapes if shape.parent_id is None]
+    reading_order = next((element for element in root.iter() if name_of(element) == "ReadingOrder"), None)
     stated = [run for run in runs(reading_order) if len(run) > 1] if reading_order is not None else []
-    found.written.extend([one for one in run if one in top] for run in stated or [top])
-    return found
+    found_page.written.extend([one for one in run if one in top] for run in stated or [top])
+    return found_page
 
 
 def runs(group: Any) -> list[list[str]]:
@@ -232,8 +232,8 @@ def test_manuscripts_in_columns_are_read_column_by_column(
     layouts = importlib.import_module("benchmarks.layouts")
     tally = importlib.import_module("benchmarks.reading_order").Tally()
     for path in sorted((DATA / "columns").glob(f"*{document}*.xml")):
-        found = layouts.read_layout(path, "columns", document)
-        tally.add(found, found.columns_of_lines())
+        layout = layouts.read_layout(path, "columns", document)
+        tally.add(layout, layout.columns_of_lines())
     assert tally.pages > 3
     assert tally.scrambled == 0
     assert tally.kept >= 0.95 * tally.all

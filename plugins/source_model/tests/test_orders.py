@@ -154,9 +154,9 @@ def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, machine_pass: 
         Invalid, desk, go, order_id=order_id, segment_id=two, after_entry_id=entry["id"], at_end=True
     )
     child = place(desk, order_id, two, parent_entry_id=entry["id"])
-    three = machine_pass["segment_ids"][2]
+    third_segment_id = machine_pass["segment_ids"][2]
     refusal = expect_refusal(
-        Invalid, desk, go, order_id=order_id, segment_id=three, after_entry_id=child["id"]
+        Invalid, desk, go, order_id=order_id, segment_id=third_segment_id, after_entry_id=child["id"]
     )
     assert refusal.code == "other_level"
     refusal = expect_refusal(
@@ -169,8 +169,11 @@ def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, machine_pass: 
     refusal = expect_refusal(Conflict, desk, "reading_order.remove", order_id=order_id, entry_id=entry["id"])
     assert refusal.code == "entry_holds_others"
     expect_refusal(NotFound, desk, "reading_order.remove", order_id=order_id, entry_id="nowhere")
-    desk.run("segment.delete", segment_ids=[three], expected_versions=[1])
-    assert expect_refusal(Conflict, desk, go, order_id=order_id, segment_id=three).code == "segment_deleted"
+    desk.run("segment.delete", segment_ids=[third_segment_id], expected_versions=[1])
+    assert (
+        expect_refusal(Conflict, desk, go, order_id=order_id, segment_id=third_segment_id).code
+        == "segment_deleted"
+    )
 
 
 def test_many_segments_are_put_in_at_once_and_taken_out_by_one_undo(desk: Any, page: str) -> None:
@@ -247,10 +250,14 @@ def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, machine_p
 
 def test_an_order_is_made_over_a_pass_of_its_own_page(desk: Any, page: str) -> None:
     create = {"name": "x", "kind": "imposed"}
-    other = desk.new_pass(desk.page())
-    expect_refusal(Conflict, desk, "reading_order.create", document_id=page, pass_id=other, **create)
+    other_page_pass = desk.new_pass(desk.page())
+    expect_refusal(
+        Conflict, desk, "reading_order.create", document_id=page, pass_id=other_page_pass, **create
+    )
     expect_refusal(NotFound, desk, "reading_order.create", document_id=page, pass_id="nowhere", **create)
-    expect_refusal(NotFound, desk, "reading_order.create", document_id="nowhere", pass_id=other, **create)
+    expect_refusal(
+        NotFound, desk, "reading_order.create", document_id="nowhere", pass_id=other_page_pass, **create
+    )
     expect_refusal(Invalid, desk, "reading_order.create", document_id=page, pass_id="legacy:a", **create)
 
 
@@ -297,8 +304,8 @@ def test_neighbours_cross_the_borders_of_regions(client: Any, desk: Any, page: s
 
     def around(segment_id: str) -> tuple[str | None, str | None]:
         with desk.library.db.read() as conn:
-            found = list_neighbours(conn, order_id, segment_id)
-        return tuple(one and one["segment_id"] for one in (found["before"], found["after"]))
+            neighbours = list_neighbours(conn, order_id, segment_id)
+        return tuple(one and one["segment_id"] for one in (neighbours["before"], neighbours["after"]))
 
     assert [around(one) for one in (c, d, e)] == [(None, d), (c, e), (d, None)]
     assert around(a) == (None, e)
@@ -320,9 +327,9 @@ def test_the_text_follows_a_named_order_and_lists_what_it_omits(
     client: Any, desk: Any, page: str, machine_pass: Any
 ) -> None:
     one, two, three = machine_pass["segment_ids"]
-    other = desk.machine_lines(page, ["four"], "m2")
+    other_machine_lines = desk.machine_lines(page, ["four"], "m2")
     order_id = order_of(desk, page, machine_pass["pass_id"], kind="flow")
-    for segment_id in (three, one, two, other["segment_ids"][0]):
+    for segment_id in (three, one, two, other_machine_lines["segment_ids"][0]):
         place(desk, order_id, segment_id, at_end=True)
     desk.run("segment.delete", segment_ids=[one], expected_versions=[1])
     desk.run("segment.update", segment_id=two, expected_version=1, is_furniture=True)
@@ -332,7 +339,7 @@ def test_the_text_follows_a_named_order_and_lists_what_it_omits(
     assert {(gap["segment_id"], gap["reason"], gap["pass_id"]) for gap in answer["omitted"]} == {
         (two, "furniture", None),
         (one, "deleted", None),
-        (other["segment_ids"][0], "other_pass", other["pass_id"]),
+        (other_machine_lines["segment_ids"][0], "other_pass", other_machine_lines["pass_id"]),
     }
     query["include_furniture"] = True
     assert client.get(f"/api/segments/document/{page}/text", params=query).json()["text"] == "three\ntwo"
@@ -341,20 +348,20 @@ def test_the_text_follows_a_named_order_and_lists_what_it_omits(
 def test_the_text_refuses_an_order_of_another_pass_and_names_both(
     client: Any, desk: Any, page: str, machine_pass: Any
 ) -> None:
-    other = desk.machine_lines(page, ["four"], "m2")
+    other_machine_lines = desk.machine_lines(page, ["four"], "m2")
     order_id = order_of(desk, page, machine_pass["pass_id"])
     place_of_text = f"/api/segments/document/{page}/text"
-    for query in ({"order": order_id}, {"order": order_id, "pass_id": other["pass_id"]}):
+    for query in ({"order": order_id}, {"order": order_id, "pass_id": other_machine_lines["pass_id"]}):
         answer = client.get(place_of_text, params=query)
         body = answer.json()
         assert (answer.status_code, body["code"], body["order_pass_id"], body["pass_id"]) == (
             422,
             "order_other_pass",
             machine_pass["pass_id"],
-            other["pass_id"],
+            other_machine_lines["pass_id"],
         )
         assert machine_pass["pass_id"] in body["detail"]
-        assert other["pass_id"] in body["detail"]
+        assert other_machine_lines["pass_id"] in body["detail"]
     assert client.get(place_of_text, params={"order": "nowhere"}).status_code == 404
     bare = desk.page()
     assert client.get(f"/api/segments/document/{bare}/text", params={"order": order_id}).status_code == 422

@@ -19,8 +19,8 @@ def lines_of(client: Any, page: str, **query: Any) -> list[dict[str, Any]]:
     answer = client.get(f"/api/segments/document/{page}/lines", params=query)
     assert answer.status_code == 200, answer.text
     PageLines.model_validate(answer.json())
-    found: list[dict[str, Any]] = answer.json()["lines"]
-    return found
+    lines: list[dict[str, Any]] = answer.json()["lines"]
+    return lines
 
 
 def words_file(page_lines: list[tuple[str, float]]) -> list[dict[str, Any]]:
@@ -42,10 +42,10 @@ def words_file(page_lines: list[tuple[str, float]]) -> list[dict[str, Any]]:
 
 
 def take(desk: Any, page: str, lines: list[dict[str, Any]]) -> list[str]:
-    taken = desk.as_(RUN).run(
+    outcome = desk.as_(RUN).run(
         "segment.take_lines", document_id=page, name="Lines", provider="reader", model="m1", lines=lines
     )
-    return list(taken["segment_ids"])
+    return list(outcome["segment_ids"])
 
 
 def test_unread_lines_stand_where_they_are_on_the_page(client: Any, desk: Any, page: str) -> None:
@@ -70,18 +70,20 @@ def test_each_line_says_who_made_its_reading(client: Any, desk: Any, page: str) 
 
 def test_all_passes_are_named_without_their_segments(client: Any, desk: Any, page: str) -> None:
     desk.machine_lines(page, ["one"])
-    other = desk.new_pass(page, "By hand")
-    drawn = desk.lines(page, other, 2)
+    other_page_pass = desk.new_pass(page, "By hand")
+    lines = desk.lines(page, other_page_pass, 2)
     answer = client.get(f"/api/segments/document/{page}/lines").json()
-    assert [one["segment_count"] for one in answer["passes"]] == [1, 2]
-    assert answer["pass_id"] == next(one["id"] for one in answer["passes"] if one["working_basis"])
-    assert [line["segment_id"] for line in lines_of(client, page, pass_id=other)] == drawn
+    assert [page_pass["segment_count"] for page_pass in answer["passes"]] == [1, 2]
+    assert answer["pass_id"] == next(
+        page_pass["id"] for page_pass in answer["passes"] if page_pass["working_basis"]
+    )
+    assert [line["segment_id"] for line in lines_of(client, page, pass_id=other_page_pass)] == lines
 
 
 def test_the_words_of_a_line_say_how_sure_their_reader_was(client: Any, desk: Any, page: str) -> None:
     line, *words = take(desk, page, words_file([("Deer", 0.4), ("Sir", 0.9), ("Deer", 0.7)]))
-    (found,) = lines_of(client, page, words=True)
-    assert found["words"] == [
+    (found_line,) = lines_of(client, page, words=True)
+    assert found_line["words"] == [
         {"segment_id": words[0], "char_start": 0, "char_end": 4, "confidence": 0.4},
         {"segment_id": words[1], "char_start": 5, "char_end": 8, "confidence": 0.9},
         {"segment_id": words[2], "char_start": 9, "char_end": 13, "confidence": 0.7},
@@ -95,11 +97,15 @@ def test_the_words_of_a_line_say_how_sure_their_reader_was(client: Any, desk: An
 def test_a_line_that_is_read_word_by_word_is_one_line(client: Any, desk: Any, page: str) -> None:
     line, *words = words_file([("𝔇ear", 0.9), ("Sir", 0.6)])
     ids = take(desk, page, [{name: one for name, one in line.items() if name != "text"}, *words])
-    (found,) = lines_of(client, page)
-    assert (found["segment_id"], found["text"], found["representation_id"]) == (ids[0], "𝔇ear Sir", None)
-    assert found["confidence"] == 0.6
-    assert [(word["char_start"], word["char_end"]) for word in found["words"]] == [(0, 4), (5, 8)]
-    assert found["made"] == {"by": "machine", "name": "m1"}
+    (found_line,) = lines_of(client, page)
+    assert (found_line["segment_id"], found_line["text"], found_line["representation_id"]) == (
+        ids[0],
+        "𝔇ear Sir",
+        None,
+    )
+    assert found_line["confidence"] == 0.6
+    assert [(word["char_start"], word["char_end"]) for word in found_line["words"]] == [(0, 4), (5, 8)]
+    assert found_line["made"] == {"by": "machine", "name": "m1"}
 
 
 def test_the_order_as_written_is_followed_and_names_its_entries(client: Any, desk: Any, page: str) -> None:
@@ -142,12 +148,12 @@ def test_a_line_that_the_order_does_not_name_follows_the_one_before_it(
 
 
 def test_furniture_is_listed_and_says_so(client: Any, desk: Any, page: str) -> None:
-    made = desk.new_pass(page)
+    page_pass = desk.new_pass(page)
     (region,) = (
         desk.run(
             "segment.create",
             document_id=page,
-            pass_id=made,
+            pass_id=page_pass,
             kind="region",
             anchor={"rect": [0.1, 0.02, 0.8, 0.05]},
             is_furniture=True,
@@ -156,12 +162,12 @@ def test_furniture_is_listed_and_says_so(client: Any, desk: Any, page: str) -> N
     head = desk.run(
         "segment.create",
         document_id=page,
-        pass_id=made,
+        pass_id=page_pass,
         kind="line",
         anchor={"rect": [0.1, 0.02, 0.8, 0.04]},
         parent_segment_id=region,
     )["id"]
-    body = desk.lines(page, made, 1)[0]
+    body = desk.lines(page, page_pass, 1)[0]
     assert [(line["segment_id"], line["is_furniture"]) for line in lines_of(client, page)] == [
         (head, True),
         (body, False),
@@ -169,12 +175,12 @@ def test_furniture_is_listed_and_says_so(client: Any, desk: Any, page: str) -> N
 
 
 def test_the_outlines_of_a_page_are_those_of_its_segments(client: Any, desk: Any, page: str) -> None:
-    made = desk.new_pass(page)
+    page_pass = desk.new_pass(page)
     polygon = [[0.1, 0.1], [0.9, 0.11], [0.9, 0.2], [0.1, 0.2000000000000001]]
-    drawn = desk.run(
+    segment = desk.run(
         "segment.create",
         document_id=page,
-        pass_id=made,
+        pass_id=page_pass,
         kind="line",
         anchor={"rect": [0.1, 0.1, 0.8, 0.1], "polygon": polygon},
         baseline=[[0.1, 0.18], [0.9, 0.19]],
@@ -182,7 +188,7 @@ def test_the_outlines_of_a_page_are_those_of_its_segments(client: Any, desk: Any
     cell = desk.run(
         "segment.create",
         document_id=page,
-        pass_id=made,
+        pass_id=page_pass,
         kind="region",
         anchor={"rect": [0.1, 0.3, 0.4, 0.1]},
         cell={"row": 0, "column": 1, "row_span": 1, "column_span": 1},
@@ -190,7 +196,7 @@ def test_the_outlines_of_a_page_are_those_of_its_segments(client: Any, desk: Any
     answer = client.get(f"/api/segments/document/{page}/shapes")
     assert answer.status_code == 200, answer.text
     first, second = PageShapes.model_validate(answer.json()).shapes
-    assert (first.id, first.polygon, first.baseline) == (drawn["id"], polygon, drawn["baseline"])
+    assert (first.id, first.polygon, first.baseline) == (segment["id"], polygon, segment["baseline"])
     assert (first.version, first.cell) == (1, None)
     assert (second.id, second.polygon, second.cell) == (cell["id"], None, cell["cell"])
     assert second.rect == [0.1, 0.3, 0.4, 0.1]

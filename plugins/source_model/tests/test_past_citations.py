@@ -156,5 +156,5 @@ def test_what_empty_trash_removed_is_not_there_of_the_past_either(client: TestCl
     step = page.step()
     page.desk.run("document.delete", ids=[page.page])
     page.desk.engine.run(page.desk.library, "document.empty_trash", {}, PERSON)
-    gone = client.get(f"/api/segments/document/{page.page}/text", params={"as_of": step})
-    assert gone.status_code == 404, gone.text
+    answer = client.get(f"/api/segments/document/{page.page}/text", params={"as_of": step})
+    assert answer.status_code == 404, answer.text

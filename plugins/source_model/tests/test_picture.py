@@ -18,10 +18,10 @@ def page() -> SamplePage:
 
 
 def test_the_page_is_on_the_left_and_its_readings_on_the_right(page: SamplePage) -> None:
-    drawn = draw_page(page.picture, drawn_lines(page), max_size=800)
-    assert drawn.height == 800
-    assert drawn.width > 1.5 * 800 * page.width / page.height
-    panel = drawn.crop((round(800 * page.width / page.height) + 1, 0, drawn.width, 800))
+    drawn_page = draw_page(page.picture, drawn_lines(page), max_size=800)
+    assert drawn_page.height == 800
+    assert drawn_page.width > 1.5 * 800 * page.width / page.height
+    panel = drawn_page.crop((round(800 * page.width / page.height) + 1, 0, drawn_page.width, 800))
     colours = panel.getcolors(1 << 24)
     assert colours is not None
     assert max(colours)[1] == PANEL
@@ -58,9 +58,9 @@ def test_a_picture_too_small_or_too_flat_for_letters_is_drawn_all_the_same(
     size: tuple[int, int], count: int
 ) -> None:
     lines = [DrawnLine(n + 1, None, None, (0.1, n / 10, 0.5, 0.1), "words", n == 2) for n in range(count)]
-    drawn = draw_page(Image.new("L", size, 230), lines)
-    assert drawn.width > size[0]
-    assert drawn.height >= size[1]
+    drawn_page = draw_page(Image.new("L", size, 230), lines)
+    assert drawn_page.width > size[0]
+    assert drawn_page.height >= size[1]
 
 
 def test_the_same_page_gives_the_same_picture(page: SamplePage) -> None:
@@ -99,8 +99,8 @@ def test_a_page_of_hundreds_of_lines_gets_more_columns(page: SamplePage) -> None
 
 
 def test_a_page_without_lines_says_so(page: SamplePage) -> None:
-    drawn = draw_page(page.picture, [], max_size=400)
-    panel = drawn.crop((round(400 * page.width / page.height) + 1, 0, drawn.width, 400))
+    drawn_page = draw_page(page.picture, [], max_size=400)
+    panel = drawn_page.crop((round(400 * page.width / page.height) + 1, 0, drawn_page.width, 400))
     assert len(panel.getcolors(1 << 24) or []) > 1
 
 
@@ -151,8 +151,8 @@ def test_readings_of_vertical_lines_are_drawn_in_columns(way: str, first: str) -
         for n, text in enumerate(texts)
     ]
     page = Image.new("RGB", (600, 600), "white")
-    drawn = draw_page(page, lines)
-    panel = np.asarray(drawn.crop((600, 0, drawn.width, drawn.height)).convert("L"))
+    drawn_page = draw_page(page, lines)
+    panel = np.asarray(drawn_page.crop((600, 0, drawn_page.width, drawn_page.height)).convert("L"))
     ink = np.argwhere(panel < 90)
     across = np.median(ink[:, 1]) / panel.shape[1]
     assert (across > 0.7) == (first == "right")

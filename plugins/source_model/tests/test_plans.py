@@ -51,16 +51,16 @@ class StatementLog:
 @pytest.fixture
 def statement_log(monkeypatch: Any) -> StatementLog:
     """Records the statements of every connection opened from now on."""
-    found = StatementLog()
+    log = StatementLog()
     plain: Callable[..., sqlite3.Connection] = sqlite3.connect
 
     def connect(*args: Any, **named: Any) -> sqlite3.Connection:
         made = plain(*args, **named)
-        made.set_trace_callback(found.note_statement)
+        made.set_trace_callback(log.note_statement)
         return made
 
     monkeypatch.setattr(sqlite3, "connect", connect)
-    return found
+    return log
 
 
 @pytest.fixture
@@ -182,10 +182,10 @@ def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int
     ask("PUT", f"{own}/{one}", change, 409)
     ask("GET", f"{own}/{one}/versions")
     ask("POST", f"{own}/{one}/restore-version", {"version": 1, "expected_version": 2})
-    gone = ask("POST", f"{own}/delete", {"segment_ids": [four], "expected_versions": [1]})
+    answer = ask("POST", f"{own}/delete", {"segment_ids": [four], "expected_versions": [1]})
     ask("GET", f"{own}/{four}")
     back = ask("POST", f"{own}/undelete", {"segment_ids": [four]})
-    undo(back, gone)
+    undo(back, answer)
     match = ask("POST", f"{own}/matches", {"from_segment_id": lines[0], "to_segment_id": one})["id"]
     ask("POST", f"{own}/matches/{match}/accept")
     undo(ask("POST", f"{own}/carry", {"match_id": match}))
@@ -215,8 +215,8 @@ def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int
     for fact in ({"level": "node", "target_id": page}, {"level": "project"}):
         for value in ("la", ""):
             ask("PUT", "/api/source-settings", {**fact, "key": "language", "value": value})
-    given = {"document_id": page, "pass_id": machine, "name": "So", "kind": "imposed", "seed_from_pass": True}
-    order = ask("POST", orders, given)["id"]
+    body = {"document_id": page, "pass_id": machine, "name": "So", "kind": "imposed", "seed_from_pass": True}
+    order = ask("POST", orders, body)["id"]
     ask("GET", f"{orders}/document/{page}")
     entries = ask("GET", f"{orders}/{order}/entries")["items"]
     ask("GET", f"{orders}/{order}/entries", parent_entry_id=entries[0]["id"])

@@ -31,16 +31,20 @@ def test_the_list_of_a_page_is_what_it_declares(
     listed = SegmentListResponse.model_validate(answer.json())
     assert [segment.id for segment in listed.segments] == machine_pass["segment_ids"]
     assert [segment.text for segment in listed.segments] == ["one", "two", None]
-    (one,) = listed.passes
-    assert (one.working, one.working_basis, one.segment_count) == (True, "newest-machine-unchosen", 3)
+    (page_pass,) = listed.passes
+    assert (page_pass.working, page_pass.working_basis, page_pass.segment_count) == (
+        True,
+        "newest-machine-unchosen",
+        3,
+    )
 
 
 def test_the_list_can_be_narrowed(client: Any, desk: Any, page: str, machine_pass: dict[str, Any]) -> None:
-    other = desk.new_pass(page)
+    other_page_pass = desk.new_pass(page)
     region = desk.run(
         "segment.create",
         document_id=page,
-        pass_id=other,
+        pass_id=other_page_pass,
         kind="region",
         anchor={"rect": [0.5, 0.5, 0.4, 0.4]},
     )["id"]
@@ -51,7 +55,7 @@ def test_the_list_can_be_narrowed(client: Any, desk: Any, page: str, machine_pas
         return [segment["id"] for segment in answer.json()["segments"]]
 
     assert ids() == [*machine_pass["segment_ids"], region]
-    assert ids(pass_id=other) == [region]
+    assert ids(pass_id=other_page_pass) == [region]
     assert ids(kind="region") == [region]
     assert ids(area="0.6,0.6,0.1,0.1") == [region]
     assert ids(area="0.0,0.0,1.0,0.1") == machine_pass["segment_ids"][:1]
@@ -127,14 +131,14 @@ def test_a_segment_from_making_to_bringing_back(client: Any, desk: Any, page: st
     assert client.put(place, json={**change, "document_id": page}).status_code == 422
 
     versions = SegmentVersionList.model_validate(client.get(f"{place}/versions").json())
-    assert [one.version for one in versions.items] == [1, 2]
+    assert [item.version for item in versions.items] == [1, 2]
     restored = client.post(f"{place}/restore-version", json={"version": 1, "expected_version": 2})
     assert (restored.json()["version"], restored.json()["kind_raw"]) == (3, None)
     missing = client.post(f"{place}/restore-version", json={"version": 8, "expected_version": 3})
     assert missing.status_code == 404
 
-    gone = client.post("/api/segments/delete", json={"segment_ids": [segment_id], "expected_versions": [3]})
-    assert gone.json()["segment_ids"] == [segment_id]
+    answer = client.post("/api/segments/delete", json={"segment_ids": [segment_id], "expected_versions": [3]})
+    assert answer.json()["segment_ids"] == [segment_id]
     view = SegmentView.model_validate(client.get(place).json())
     assert (view.deleted, view.live_segment_ids, [note.kind for note in view.trail]) == (
         True,
@@ -165,8 +169,8 @@ def test_readings_over_http(client: Any, desk: Any, page: str, machine_pass: dic
     response = client.post(f"{place}/correct", json={"text": "One", "expected_counting_id": machine})
     assert response.status_code == 200
     assert (response.json()["counting"], response.json()["unplaced"]) == (True, [])
-    again = client.post(f"{place}/correct", json={"text": "1", "expected_counting_id": machine})
-    assert (again.status_code, again.json()["counting_text"]) == (409, "One")
+    second_answer = client.post(f"{place}/correct", json={"text": "1", "expected_counting_id": machine})
+    assert (second_answer.status_code, second_answer.json()["counting_text"]) == (409, "One")
     assert client.post(f"{place}/correct", json={"text": ""}).status_code == 422
     chosen = client.post(
         f"{place}/readings/choice", json={"kind": "transcription", "representation_id": machine}
@@ -197,10 +201,10 @@ def test_the_text_over_http(client: Any, page: str, machine_pass: dict[str, Any]
     assert (found.text, found.pass_id) == ("one\ntwo", machine_pass["pass_id"])
     assert client.get("/api/segments/document/nowhere/text").status_code == 404
     assert client.get(f"/api/segments/document/{page}/text", params={"pass_id": "nowhere"}).status_code == 404
-    named = client.get(
+    named_answer = client.get(
         f"/api/segments/document/{page}/text", params={"pass_id": machine_pass["pass_id"]}
     ).json()
-    assert named["pass_basis"] == "named"
+    assert named_answer["pass_basis"] == "named"
 
 
 def test_a_lone_surrogate_is_refused_and_not_an_error_of_the_engine(

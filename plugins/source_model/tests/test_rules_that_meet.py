@@ -74,14 +74,16 @@ def test_a_citation_of_a_segment_whose_creation_was_undone_has_no_live_segment(
 ) -> None:
     page = desk.page()
     pass_id = desk.new_pass(page)
-    drawn = desk.run("segment.create", document_id=page, pass_id=pass_id, kind="line", anchor=anchor())["id"]
-    cited = client.get(f"/api/segments/{drawn}/reference").json()["reference"]
+    segment_id = desk.run("segment.create", document_id=page, pass_id=pass_id, kind="line", anchor=anchor())[
+        "id"
+    ]
+    cited = client.get(f"/api/segments/{segment_id}/reference").json()["reference"]
     desk.undo()
     answer = client.post("/api/locations/resolve", json={"segmentId": cited}).json()
     assert (answer["documentId"], answer["segmentDeleted"], answer["liveSegmentIds"]) == (page, True, [])
-    view = client.get(f"/api/segments/{drawn}").json()
+    view = client.get(f"/api/segments/{segment_id}").json()
     assert (view["segment"], view["deleted"], view["live_segment_ids"]) == (None, True, [])
-    refused = client.post("/api/locations/resolve", json={"segmentId": drawn, "documentId": desk.page()})
+    refused = client.post("/api/locations/resolve", json={"segmentId": segment_id, "documentId": desk.page()})
     assert (refused.status_code, refused.json()["code"]) == (422, "document_disagrees")
 
 
@@ -122,11 +124,11 @@ def test_a_match_in_the_other_direction_is_the_same_match(desk: Any) -> None:
 def test_a_reading_is_carried_where_each_pass_has_one_segment_of_the_line(desk: Any) -> None:
     """A line matched with one line in each of two other passes has a one-to-one match in either."""
     page = desk.page()
-    (one,) = desk.lines(page, desk.new_pass(page), 1)
+    (line,) = desk.lines(page, desk.new_pass(page), 1)
     others = [desk.lines(page, desk.new_pass(page, name), 1)[0] for name in ("Second", "Third")]
-    desk.correct(one, "Dear Sir")
+    desk.correct(line, "Dear Sir")
     for other in others:
-        match = desk.run("segment.match_propose", from_segment_id=one, to_segment_id=other)["id"]
+        match = desk.run("segment.match_propose", from_segment_id=line, to_segment_id=other)["id"]
         desk.run("segment.match_accept", match_id=match)
         carried = desk.run("segment.carry", match_id=match, kinds=["reading"])
         assert len(carried["carried"]) == 1
@@ -135,11 +137,11 @@ def test_a_reading_is_carried_where_each_pass_has_one_segment_of_the_line(desk: 
 
 def test_a_withdrawn_or_merged_segment_is_no_rival(desk: Any) -> None:
     page = desk.page()
-    (one,) = desk.lines(page, desk.new_pass(page), 1)
+    (line,) = desk.lines(page, desk.new_pass(page), 1)
     kept, absorbed = desk.lines(page, desk.new_pass(page, "Second"), 2)
-    desk.correct(one, "Dear Sir")
+    desk.correct(line, "Dear Sir")
     for other in (absorbed, kept):
-        match = desk.run("segment.match_propose", from_segment_id=one, to_segment_id=other)["id"]
+        match = desk.run("segment.match_propose", from_segment_id=line, to_segment_id=other)["id"]
         desk.run("segment.match_accept", match_id=match)
     assert desk.run("segment.carry", match_id=match, kinds=["reading"])["carried"] == []
     desk.run("segment.merge", segment_ids=[absorbed], keep_id=kept)
@@ -157,20 +159,20 @@ def test_a_provisional_id_is_no_uri_to_link_with(desk: Any) -> None:
 def test_a_withdrawn_pass_is_not_read_drawn_or_compared(client: Any, desk: Any) -> None:
     page = desk.page()
     reading = desk.machine_lines(page, ["Dear Sir"])
-    other = desk.machine_lines(page, ["Dear Sir"], "m2")["pass_id"]
+    other_pass_id = desk.machine_lines(page, ["Dear Sir"], "m2")["pass_id"]
     desk.run("segment.pass_delete", pass_id=reading["pass_id"])
-    asked = {"pass_id": reading["pass_id"]}
+    query = {"pass_id": reading["pass_id"]}
     for answer in (
-        client.get(f"/api/segments/document/{page}/text", params=asked),
-        client.get(f"/api/segments/document/{page}/picture", params=asked),
+        client.get(f"/api/segments/document/{page}/text", params=query),
+        client.get(f"/api/segments/document/{page}/picture", params=query),
         client.post(
             f"/api/documents/{page}/readings/compare",
-            json={"reference": asked, "hypothesis": {"pass_id": other}},
+            json={"reference": query, "hypothesis": {"pass_id": other_pass_id}},
         ),
     ):
         assert (answer.status_code, answer.json()["code"]) == (409, "pass_deleted"), answer.text
     desk.run("segment.pass_restore", pass_id=reading["pass_id"])
-    assert client.get(f"/api/segments/document/{page}/text", params=asked).json()["text"] == "Dear Sir"
+    assert client.get(f"/api/segments/document/{page}/text", params=query).json()["text"] == "Dear Sir"
 
 
 def test_a_version_whose_shape_is_not_accepted_any_more_is_not_restored(desk: Any) -> None:

@@ -135,12 +135,12 @@ def test_of_two_simultaneous_corrections_one_is_refused(desk: Desk) -> None:
 
     run_together(*(corrector(f"reading {n}") for n in range(6)))
     with desk.library.db.read() as conn:
-        found = readings_of(conn, segment_id)
-    assert found["count"] == 2
+        readings = readings_of(conn, segment_id)
+    assert readings["count"] == 2
     assert len(refused) == 5
-    (counting,) = [item for item in found["items"] if item["counting"]]
-    assert {one.fields["counting_id"] for one in refused} == {counting["id"]}
-    assert {one.fields["counting_text"] for one in refused} == {counting["content"]}
+    (counting,) = [item for item in readings["items"] if item["counting"]]
+    assert {refusal.fields["counting_id"] for refusal in refused} == {counting["id"]}
+    assert {refusal.fields["counting_text"] for refusal in refused} == {counting["content"]}
 
 
 @pytest.mark.slow
@@ -181,11 +181,11 @@ def test_simultaneous_merges_and_splits(desk: Desk) -> None:
                             {"anchor": anchor(chance.randrange(9)), "text": f"part {chance.random()}"},
                             {"anchor": anchor(chance.randrange(9))},
                         ]
-                        made = mine.run(
+                        outcome = mine.run(
                             "segment.split", segment_id=one, expected_version=version, parts=parts
                         )
                         with lock:
-                            cited.extend(made["segment_ids"][1:])
+                            cited.extend(outcome["segment_ids"][1:])
                 except (Conflict, Invalid, NotFound):
                     continue
                 with lock:

@@ -20,8 +20,8 @@ def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: 
 
 def facts(desk: Any, **selection: str) -> dict[str, dict[str, Any]]:
     with desk.library.db.read() as conn:
-        found = resolve_settings(desk.library, conn, **selection)
-    return {setting["key"]: setting for setting in found["settings"]}
+        settings = resolve_settings(desk.library, conn, **selection)
+    return {setting["key"]: setting for setting in settings["settings"]}
 
 
 def state(desk: Any, key: str, value: str, target: str | None = None) -> None:
@@ -36,8 +36,13 @@ def test_the_nearest_rung_answers(desk: Any) -> None:
     segment_id = desk.lines(page, desk.new_pass(page), 1)[0]
 
     def language() -> tuple[Any, ...]:
-        found = facts(desk, segment_id=segment_id)["language"]
-        return found["value"], found["status"], found["rung"], found["source"]
+        found_language = facts(desk, segment_id=segment_id)["language"]
+        return (
+            found_language["value"],
+            found_language["status"],
+            found_language["rung"],
+            found_language["source"],
+        )
 
     assert language() == (None, "never-determined", "default", "derived")
     state(desk.as_(AGENT), "language", "la")
@@ -65,9 +70,10 @@ def test_unknown_is_a_finding_and_ends_the_walk(desk: Any) -> None:
     state(desk, "language", "fr")
     state(desk, "language", "und", page)
     state(desk, "script", "Zzzz", page)
-    found = facts(desk, document_id=page)
+    found_facts = facts(desk, document_id=page)
     assert [
-        (found[key]["value"], found[key]["status"], found[key]["rung"]) for key in ("language", "script")
+        (found_facts[key]["value"], found_facts[key]["status"], found_facts[key]["rung"])
+        for key in ("language", "script")
     ] == [
         (None, "unknown", "document"),
         (None, "unknown", "document"),
@@ -76,14 +82,14 @@ def test_unknown_is_a_finding_and_ends_the_walk(desk: Any) -> None:
 
 def test_facts_from_a_machine_have_the_source_run(desk: Any) -> None:
     page = desk.page()
-    taken = desk.as_(AGENT).run(
+    outcome = desk.as_(AGENT).run(
         "segment.take_lines",
         document_id=page,
         name="x",
         provider="reader",
         lines=[{"key": "1", "rect": [0.1, 0.1, 0.5, 0.1], "direction": "rtl"}],
     )
-    assert facts(desk, segment_id=taken["segment_ids"][0])["direction"]["source"] == "run"
+    assert facts(desk, segment_id=outcome["segment_ids"][0])["direction"]["source"] == "run"
 
 
 def test_directions_and_scripts_are_read_off_shapes_and_letters(desk: Any) -> None:
@@ -97,15 +103,15 @@ def test_directions_and_scripts_are_read_off_shapes_and_letters(desk: Any) -> No
         "source": "derived",
     }
     reading = desk.machine_lines(page, ["שלום", "pax"])
-    found = facts(desk, document_id=page)
-    assert (found["script"]["value"], found["direction"]["value"]) == ("Hebr", "rtl")
+    found_facts = facts(desk, document_id=page)
+    assert (found_facts["script"]["value"], found_facts["direction"]["value"]) == ("Hebr", "rtl")
     second = facts(desk, segment_id=reading["segment_ids"][1])
     assert (second["script"]["value"], second["direction"]["value"]) == ("Latn", "ltr")
     vertical = desk.page()
     tall = [{"key": str(n), "rect": [0.1 * n, 0.1, 0.05, 0.8], "text": "漢字"} for n in range(3)]
     desk.run("segment.take_lines", document_id=vertical, name="x", provider="reader", lines=tall)
-    found = facts(desk, document_id=vertical)
-    assert (found["script"]["value"], found["direction"]["value"]) == ("Hani", "ttb")
+    found_facts = facts(desk, document_id=vertical)
+    assert (found_facts["script"]["value"], found_facts["direction"]["value"]) == ("Hani", "ttb")
     numbers = desk.page()
     desk.machine_lines(numbers, ["123"])
     state(desk, "script", "Arab", numbers)
@@ -157,11 +163,11 @@ def test_a_fact_that_cannot_be_stated_is_refused_and_the_sentence_names_why(desk
 
 def test_settings_over_http(client: Any, desk: Any) -> None:
     page = desk.page()
-    put = client.put(
+    answer = client.put(
         "/api/source-settings", json={"level": "node", "key": "language", "value": "fr", "target_id": page}
     )
-    assert put.status_code == 200
-    assert put.json()["settings"][0]["value"] == "fr"
+    assert answer.status_code == 200
+    assert answer.json()["settings"][0]["value"] == "fr"
     read = client.get("/api/source-settings/resolve", params={"document_id": page})
     assert read.json()["settings"][0]["rung"] == "document"
     cleared = client.put(

@@ -17,9 +17,9 @@ from armarium_source_model.api import (
 
 
 def test_rows_are_stale_once_their_text_is_another_and_fresh_again_when_it_is_taken_back(desk: Any) -> None:
-    page, other = desk.page(), desk.page("Other")
+    page, other_page = desk.page(), desk.page("Other")
     one, two, bare = desk.machine_lines(page, ["Deer Sir", "the end", None])["segment_ids"]
-    desk.machine_lines(other, ["elsewhere"])
+    desk.machine_lines(other_page, ["elsewhere"])
     with desk.library.db.read() as conn:
         lines = segment_fingerprints(conn, [one, two, bare])
         assert lines == {one: text_fingerprint("Deer Sir"), two: text_fingerprint("the end")}
@@ -27,7 +27,7 @@ def test_rows_are_stale_once_their_text_is_another_and_fresh_again_when_it_is_ta
             DerivedRow("name", page, lines[one], one),
             DerivedRow("date", page, lines[two], two),
             DerivedRow("summary", page, page_text(conn, page).fingerprint),
-            DerivedRow("vector", other, page_text(conn, other).fingerprint),
+            DerivedRow("vector", other_page, page_text(conn, other_page).fingerprint),
             DerivedRow("ghost", page, lines[one], bare),
         ]
         assert stale_rows(conn, rows) == ["ghost"]

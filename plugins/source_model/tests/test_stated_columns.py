@@ -40,10 +40,10 @@ def verses(desk: Any, page: str) -> str:
         }
         for row, half in HALVES
     ]
-    made = desk.as_(RUN).run(
+    outcome = desk.as_(RUN).run(
         "segment.take_lines", document_id=page, name="Lines", provider="reader", model="m", lines=lines
     )
-    return str(made["pass_id"])
+    return str(outcome["pass_id"])
 
 
 def text_of(desk: Any, page: str) -> str:
@@ -85,8 +85,8 @@ def test_text_search_and_seeded_orders_follow_the_stated_columns(desk: Any, page
 def desk_segments(conn: Any, page: str) -> list[dict[str, Any]]:
     from armarium_source_model.queries.answers import list_of_page
 
-    found: list[dict[str, Any]] = list_of_page(conn, page)["segments"]
-    return found
+    segments: list[dict[str, Any]] = list_of_page(conn, page)["segments"]
+    return segments
 
 
 def test_the_statement_is_taken_back_by_undo_and_by_no_number(desk: Any, page: str, verses: str) -> None:
@@ -112,8 +112,8 @@ def test_columns_cannot_be_stated_of_lines_that_are_not_there_or_in_regions(desk
     pass_id = desk.new_pass(page)
     desk.lines(page, pass_id, 3)
     assert expect_refusal(Invalid, desk, document_id=page, columns=4).code == "too_few_lines"
-    other = desk.page("Other")
-    expect_refusal(Conflict, desk, document_id=other, columns=2, pass_id=pass_id)
+    other_page = desk.page("Other")
+    expect_refusal(Conflict, desk, document_id=other_page, columns=2, pass_id=pass_id)
     for top in (0.4, 0.6, 0.8):
         about = {"document_id": page, "pass_id": pass_id}
         region = desk.run("segment.create", **about, kind="region", anchor={"rect": [0.1, top, 0.8, 0.15]})[

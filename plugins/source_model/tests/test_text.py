@@ -15,7 +15,11 @@ def piece(n: int, text: str, block: str | None = "b", direction: str = "ltr", jo
 def test_lines_are_parted_by_a_newline_and_regions_by_a_blank_line() -> None:
     assembled = assemble([piece(1, "one"), piece(2, "two"), piece(3, "three", "c")])
     assert assembled.text == "one\ntwo\n\nthree"
-    assert [assembled.text[s.char_start : s.char_end] for s in assembled.spans] == ["one", "two", "three"]
+    assert [assembled.text[span.char_start : span.char_end] for span in assembled.spans] == [
+        "one",
+        "two",
+        "three",
+    ]
 
 
 def test_words_of_one_line_are_parted_by_a_space() -> None:
@@ -29,7 +33,9 @@ def test_nothing_gives_an_empty_text() -> None:
 @given(st.lists(st.tuples(st.text(min_size=1), st.sampled_from(["a", "b", None])), max_size=20))
 def test_every_span_is_its_reading_exactly(rows: list[tuple[str, str | None]]) -> None:
     assembled = assemble([piece(n, text, block) for n, (text, block) in enumerate(rows)])
-    assert [assembled.text[s.char_start : s.char_end] for s in assembled.spans] == [text for text, _ in rows]
+    assert [assembled.text[span.char_start : span.char_end] for span in assembled.spans] == [
+        text for text, _ in rows
+    ]
 
 
 def test_the_first_letter_with_a_direction_decides_that_of_a_text() -> None:

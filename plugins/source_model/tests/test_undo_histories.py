@@ -78,7 +78,7 @@ class Moves:
         return chosen and ("segment.create_many", {"segments": [chosen[1]] * chance.randrange(1, 4)})
 
     def change(self, chance: random.Random, _: World) -> Chosen:
-        found, parent = self._segment(chance), self._segment(chance)
+        segment, parent = self._segment(chance), self._segment(chance)
         what: list[Params] = [
             {"anchor": self._anchor(chance)},
             {"baseline": chance.choice(([[0.1, 0.2], [0.3, 0.2]], None))},
@@ -88,14 +88,17 @@ class Moves:
             {"is_furniture": chance.random() < 0.5},
             {"parent_segment_id": parent[0] if parent else None},
         ]
-        return found and (
+        return segment and (
             "segment.update",
-            {"segment_id": found[0], "expected_version": found[1], **chance.choice(what)},
+            {"segment_id": segment[0], "expected_version": segment[1], **chance.choice(what)},
         )
 
     def withdraw(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
-        return found and ("segment.delete", {"segment_ids": [found[0]], "expected_versions": [found[1]]})
+        segment = self._segment(chance)
+        return segment and (
+            "segment.delete",
+            {"segment_ids": [segment[0]], "expected_versions": [segment[1]]},
+        )
 
     def bring_back(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT id FROM segment WHERE deleted_at IS NOT NULL ORDER BY id")
@@ -113,20 +116,20 @@ class Moves:
         )
 
     def merge(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
-        rows = found and self._one(
+        segment = self._segment(chance)
+        rows = segment and self._one(
             chance,
-            f"SELECT a.id, b.id FROM segment a JOIN segment b USING (pass_id) WHERE a.pass_id = '{found[3]}' "
+            f"SELECT a.id, b.id FROM segment a JOIN segment b USING (pass_id) WHERE a.pass_id = '{segment[3]}' "
             "AND a.deleted_at IS NULL AND b.deleted_at IS NULL AND a.id <> b.id ORDER BY a.id, b.id",
         )
         return rows and ("segment.merge", {"segment_ids": list(rows), "keep_id": rows[0]})
 
     def split(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
+        segment = self._segment(chance)
         parts = [{"anchor": self._anchor(chance), "text": chance.choice(("x", None))} for _ in range(2)]
-        return found and (
+        return segment and (
             "segment.split",
-            {"segment_id": found[0], "expected_version": found[1], "parts": parts},
+            {"segment_id": segment[0], "expected_version": segment[1], "parts": parts},
         )
 
     def machine_lines(self, chance: random.Random, _: World) -> Chosen:
@@ -139,21 +142,21 @@ class Moves:
         }
 
     def machine_readings(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
-        return found and (
+        segment = self._segment(chance)
+        return segment and (
             "reading.take",
             {
-                "document_id": found[2],
-                "pass_id": found[3],
+                "document_id": segment[2],
+                "pass_id": segment[3],
                 "provider": "reader",
-                "readings": [{"segment_id": found[0], "text": f"read {chance.randrange(9)}"}],
+                "readings": [{"segment_id": segment[0], "text": f"read {chance.randrange(9)}"}],
             },
         )
 
     def write(self, chance: random.Random, _: World) -> Chosen:
-        found = self._segment(chance)
+        segment = self._segment(chance)
         text = f"text {chance.randrange(9)}"
-        return found and ("representation.create", {"segment_id": found[0], "text": text})
+        return segment and ("representation.create", {"segment_id": segment[0], "text": text})
 
     def write_several(self, chance: random.Random, _: World) -> Chosen:
         """Write readings to lines of any page and pass in any state; sometimes to one line twice, which refuses all."""
@@ -227,13 +230,13 @@ class Moves:
 
     def place(self, chance: random.Random, _: World) -> Chosen:
         order = self._one(chance, "SELECT id, pass_id FROM reading_order ORDER BY id")
-        found = self._segment(chance)
-        if not order or not found:
+        segment = self._segment(chance)
+        if not order or not segment:
             return None
         entry = self._one(
             chance, f"SELECT id FROM reading_order_entry WHERE order_id = '{order[0]}' ORDER BY id"
         )
-        given = {"order_id": order[0], "segment_id": found[0]}
+        given = {"order_id": order[0], "segment_id": segment[0]}
         if entry and chance.random() < 0.5:
             given[chance.choice(("after_entry_id", "parent_entry_id"))] = entry[0]
         return "reading_order.place", given
@@ -270,9 +273,12 @@ class Moves:
         return self._of_order(chance, "renumber")
 
     def link(self, chance: random.Random, _: World) -> Chosen:
-        one, other = self._segment(chance), self._segment(chance)
+        segment, other_segment = self._segment(chance), self._segment(chance)
         kind = chance.choice(("glosses", "same_as", "references"))
-        return one and ("link.create", {"from_id": one[0], "to_id": other[0], "link_type": kind})
+        return segment and (
+            "link.create",
+            {"from_id": segment[0], "to_id": other_segment[0], "link_type": kind},
+        )
 
     def link_away(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT id FROM link ORDER BY id")
@@ -334,7 +340,7 @@ def check_undo_of_everything(make_engine: Callable[..., Engine], tmp_path: Any, 
     place = tmp_path / f"{seed}.library"
     engine.run(None, "library.create", {"path": str(place)}, PERSON)
     library = engine.libraries.get(place)
-    made = Histories(engine, library, []).content
+    content = Histories(engine, library, []).content
     desk = Desk(engine, library)
     history = Histories(engine, library, Moves(desk).all(), seed=seed)
     # Whatever is chosen at random, there is a deletion, a split and a merge: each leaves a note that no undo removes.
@@ -351,7 +357,7 @@ def check_undo_of_everything(make_engine: Callable[..., Engine], tmp_path: Any, 
         raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM segment_forwarding").fetchone()[0] >= 3
     assert history.empty() > 20
-    assert history.content == made
+    assert history.content == content
     with library.db.read() as conn:
         raw = raw_of(conn)
         assert raw.execute("SELECT count(*) FROM segment_forwarding").fetchone()[0] >= 3

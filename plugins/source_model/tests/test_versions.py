@@ -110,9 +110,9 @@ def test_a_version_whose_parent_is_now_inside_the_segment_is_not_restored(desk: 
 
 def test_the_notes_of_merged_segments_let_their_page_go(desk: Any) -> None:
     page = desk.page()
-    made = desk.audit_id
+    audit_id = desk.audit_id
     passed = desk.new_pass(page)
-    steps = [made, desk.audit_id]
+    steps = [audit_id, desk.audit_id]
     one, two = desk.lines(page, passed, 2)
     steps.append(desk.audit_id)
     desk.run("segment.merge", segment_ids=[one, two], keep_id=one)

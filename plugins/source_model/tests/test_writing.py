@@ -102,13 +102,15 @@ def test_every_region_around_a_line_is_asked_before_the_page(desk: Desk) -> None
     outer = desk.run("segment.create", **box, language="ar", direction="rtl")["id"]
     inner = desk.run("segment.create", **box, parent_segment_id=outer)["id"]
     line = add(desk, page, pass_id, LEFT, DIGITS, parent_segment_id=inner)
-    found = facts(desk, segment_id=line)
-    assert [(found[key]["value"], found[key]["rung"]) for key in ("language", "script", "direction")] == [
+    found_facts = facts(desk, segment_id=line)
+    assert [
+        (found_facts[key]["value"], found_facts[key]["rung"]) for key in ("language", "script", "direction")
+    ] == [
         ("ar", "segment"),
         ("Latn", "document"),
         ("rtl", "segment"),
     ]
-    assert outer in found["language"]["basis"]
+    assert outer in found_facts["language"]["basis"]
     with desk.library.db.read() as conn:
         assert ladder_of_pass(conn, page, pass_id).value("language", line) == "ar"
     desk.run("segment.update", segment_id=inner, expected_version=1, language="und")
@@ -262,8 +264,8 @@ def test_columns_follow_the_order_of_the_file(
     assert PageWriting(shapes, page, {}).sequence() == wanted
     region = Shape("r", "region", 0, 0, 1, 1, line_order=line_order)
     inside = [shape._replace(parent_id="r") for shape in shapes]
-    stated = PageFacts((Holder("page", "p", direction=direction),), "rl")
-    assert PageWriting([region, *inside], stated, {}).sequence()[1:] == wanted
+    page_facts = PageFacts((Holder("page", "p", direction=direction),), "rl")
+    assert PageWriting([region, *inside], page_facts, {}).sequence()[1:] == wanted
 
 
 def test_lines_from_the_foot_of_the_page_upwards() -> None:

@@ -47,11 +47,11 @@ def sync_take_in(ex: Example) -> dict[str, Any]:
     folder_id = kept_folder(ex)["folder_id"]
     with ex.library.db.write() as conn:
         (folder,) = conn.execute(select(folders).where(folders.c.id == folder_id)).all()
-        (held,) = documents_in(conn, folder.path)
+        (document,) = documents_in(conn, folder.path)
         place = ex.folder / "scans" / "0001.xml"
         data = place.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
-        about = {"role": "layout", "document_id": held.document_id, "format": "pagexml"}
+        about = {"role": "layout", "document_id": document.document_id, "format": "pagexml"}
         put_file(conn, folder_id, "0001.xml", **about, digest=digest, seen=digest)
         file_id = row_of_file(conn, folder_id, "0001.xml").id  # type: ignore[union-attr]
     place.write_bytes(data.replace(b"Dear Sir", b"Dear Madam"))
@@ -78,8 +78,8 @@ def sync_arrange(ex: Example) -> dict[str, Any]:
     ex.run("sync.mode", {"folder_id": folder_id, "mode": "keep-arranged"})
     with ex.library.db.read() as conn:
         (folder,) = conn.execute(select(folders).where(folders.c.id == folder_id)).all()
-        (held,) = documents_in(conn, folder.path)
-    ex.run("document.update", {"document_id": held.document_id, "name": "Letter.png"})
+        (document,) = documents_in(conn, folder.path)
+    ex.run("document.update", {"document_id": document.document_id, "name": "Letter.png"})
     with ex.library.db.read() as conn:
         plan = plan_of(conn, folder, disk_of(ex.library, folder))
     return {

@@ -109,13 +109,13 @@ class SyncDesk:
 
     def file(self, page: str, format_name: str = "pagexml") -> Path:
         """The file of a page."""
-        found = [
-            one
-            for one in self.folder.rglob(f"*--{page}.*")
-            if one.parent.name == format_name and not one.name.endswith(".loss.json")
+        paths = [
+            path
+            for path in self.folder.rglob(f"*--{page}.*")
+            if path.parent.name == format_name and not path.name.endswith(".loss.json")
         ]
-        assert len(found) == 1, found
-        return found[0]
+        assert len(paths) == 1, paths
+        return paths[0]
 
     def edit(self, file: Path, words: str) -> str:
         """Somebody changes the words of a file outside; its text then."""

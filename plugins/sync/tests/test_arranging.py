@@ -254,7 +254,7 @@ def test_what_cannot_be_arranged_is_refused_with_the_reason(kept: tuple[SyncDesk
     desk.do("document.update", {"document_id": desk.document_of("0002.png"), "name": "gone.png"})
     plan = desk.client.get(f"/api/sync-folders/{folder_id}/arrangement").json()
     assert plan["moves"] == []
-    whys = {one["path"]: one["why"] for one in plan["refused"]}
+    whys = {entry["path"]: entry["why"] for entry in plan["refused"]}
     assert "outside the project folder" in whys["letters/0001.png"]
     assert "no longer exists" in whys["letters/0002.png"]
 
@@ -301,9 +301,12 @@ def test_a_duplicate_is_listed_removed_and_brought_back(desk: SyncDesk) -> None:
     assert first["keep"]["parent_id"] == root
     assert first["keep"]["created_at"] <= first["remove"][0]["created_at"]
     assert set(first["keep"]) == {"id", "name", "parent_id", "created_at", "passes"}
-    other = desk.do("document.create", {"name": "Elsewhere"})["id"]
+    other_document_id = desk.do("document.create", {"name": "Elsewhere"})["id"]
     moved = desk.engine.run(
-        desk.library, "document.move", {"ids": [first["keep"]["id"]], "parent_id": other}, LOCAL_OWNER
+        desk.library,
+        "document.move",
+        {"ids": [first["keep"]["id"]], "parent_id": other_document_id},
+        LOCAL_OWNER,
     )
     # The one in the file's folder is kept, though another was made first.
     swapped = desk.client.get("/api/sync-folders/duplicates").json()["groups"][0]
@@ -312,16 +315,16 @@ def test_a_duplicate_is_listed_removed_and_brought_back(desk: SyncDesk) -> None:
         first["keep"]["id"],
     )
     desk.engine.undo(desk.library, [moved.audit_id], LOCAL_OWNER)
-    gone = [group["remove"][0]["id"] for group in listed["groups"]]
+    ids = [group["remove"][0]["id"] for group in listed["groups"]]
     url = "/api/sync-folders/duplicates/remove"
-    assert desk.client.post(url, json={"document_ids": [gone[0], "nobody"]}).status_code == 404
+    assert desk.client.post(url, json={"document_ids": [ids[0], "nobody"]}).status_code == 404
     for wrong in (first["keep"]["id"], root):
-        answer = desk.client.post(url, json={"document_ids": [gone[0], wrong]})
+        answer = desk.client.post(url, json={"document_ids": [ids[0], wrong]})
         assert answer.status_code == 409
         assert answer.json()["code"] == "not_a_duplicate"
     assert desk.client.get("/api/sync-folders/duplicates").json() == listed
-    answer = desk.client.post(url, json={"document_ids": gone}).json()
-    assert answer["removed"] == gone
+    answer = desk.client.post(url, json={"document_ids": ids}).json()
+    assert answer["removed"] == ids
     assert desk.client.get("/api/sync-folders/duplicates").json() == {"groups": [], "count": 0, "withheld": 0}
     desk.engine.undo(desk.library, [answer["audit_id"]], LOCAL_OWNER)
     assert desk.client.get("/api/sync-folders/duplicates").json() == listed

@@ -44,17 +44,17 @@ def test_an_export_kept_inside_a_synced_folder_is_left_alone_by_it(desk: SyncDes
     desk.correct(page, "Dear Madam")
     desk.work()
     desk.settle(folder_id)
-    kept = sorted(
-        one for one in desk.folder.rglob("*") if one.parent.name.startswith("kept") and one.is_file()
+    paths = sorted(
+        path for path in desk.folder.rglob("*") if path.parent.name.startswith("kept") and path.is_file()
     )
-    assert len(kept) == 4
-    assert all("Dear Madam" in item.read_text("utf-8") for item in kept)
+    assert len(paths) == 4
+    assert all("Dear Madam" in item.read_text("utf-8") for item in paths)
     assert "Dear Madam" in desk.file(page).read_text("utf-8")
     entry = desk.entry(folder_id)
     assert desk.passes(page) == before
     assert (entry["conflicts"], entry["changed_outside"]) == ([], [])
     assert {one["path"] for one in entry["not_read_back"]} == {
-        item.relative_to(desk.folder).as_posix() for item in kept
+        item.relative_to(desk.folder).as_posix() for item in paths
     }
     # Nor are they taken for the text of another picture of that name.
     (desk.folder / "kept pagexml" / "0001.png").write_bytes(picture(70, (600, 400)))
@@ -78,8 +78,8 @@ def test_a_folder_synced_inside_a_kept_one_disturbs_neither(desk: SyncDesk, tmp_
     desk.correct(page, "Dear Madam")
     desk.work()
     desk.settle(folder_id)
-    (kept,) = outer.glob("*.xml")
-    assert "Dear Madam" in kept.read_text("utf-8")
+    (path,) = outer.glob("*.xml")
+    assert "Dear Madam" in path.read_text("utf-8")
     assert "Dear Madam" in desk.file(page).read_text("utf-8")
     assert [export["in_the_way"] for export in desk.client.get("/api/export/kept").json()["exports"]] == [[]]
 

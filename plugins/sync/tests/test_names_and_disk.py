@@ -85,8 +85,8 @@ def test_two_spellings_of_one_name_are_one() -> None:
     ],
 )
 def test_who_made_a_name(name: str, maker: str | None) -> None:
-    found = maker_of(name)
-    assert (found is None) if maker is None else (found is not None and maker in found)
+    found_maker = maker_of(name)
+    assert (found_maker is None) if maker is None else (found_maker is not None and maker in found_maker)
 
 
 @pytest.mark.parametrize("driver", [PageXml(), Alto(), Tei()], ids=lambda one: one.name)

@@ -102,8 +102,8 @@ class Witness:
         return f"{what} {self.dice.randrange(10**9)} {self.number}"
 
     def files(self) -> list[Path]:
-        found = [path for path in self.desk.folder.rglob("*.xml") if path not in self.foreign]
-        return sorted(path for path in found if path.is_file())
+        paths = [path for path in self.desk.folder.rglob("*.xml") if path not in self.foreign]
+        return sorted(path for path in paths if path.is_file())
 
     def look(self) -> None:
         """The engine looks, and may be killed at it; what was at rest then must never be lost."""
@@ -188,13 +188,13 @@ class Witness:
 
     def _gives_up(self, file: Path) -> None:
         """Who changes a file that the engine does not keep, or takes nothing in from, gives up what it held."""
-        kept = self.desk.rows(
+        kept_rows = self.desk.rows(
             "SELECT 1 FROM sync_file f JOIN sync_folder d ON d.id = f.folder_id WHERE d.intake AND f.path = ?"
             " AND f.role = 'layout' AND f.seen IS NOT NULL",
             file.relative_to(self.desk.folder).as_posix(),
         )
         word = words_in(file.read_bytes())
-        if not kept and word is not None:
+        if not kept_rows and word is not None:
             self.outside.discard(word)
 
     def _at_file(self, file: Path, what: str) -> None:

@@ -91,9 +91,9 @@ def test_two_files_that_were_swapped_by_hand_are_listed_and_neither_text_comes_t
     desk: SyncDesk, edited: bool
 ) -> None:
     page, folder_id = _tie(desk)
-    other = desk.page("Dear Aunt", "another letter")
+    other_page = desk.page("Dear Aunt", "another letter")
     desk.settle(folder_id)
-    files = [desk.file(page), desk.file(other)]
+    files = [desk.file(page), desk.file(other_page)]
     if edited:
         desk.edit(files[1], "Dear Abbot")
     texts = [file.read_text("utf-8") for file in files]
@@ -101,23 +101,23 @@ def test_two_files_that_were_swapped_by_hand_are_listed_and_neither_text_comes_t
         file.write_text(text, "utf-8")
     desk.settle(folder_id)
     assert desk.entry(folder_id)["in_the_way"] == sorted(f"pagexml/{file.name}" for file in files)
-    assert [len(desk.passes(one)) for one in (page, other)] == [1, 1]
+    assert [len(desk.passes(one)) for one in (page, other_page)] == [1, 1]
     for file, text in zip(files, texts, strict=True):
         file.write_text(text, "utf-8")
     desk.settle(folder_id)
     assert desk.entry(folder_id)["in_the_way"] == []
-    assert len(desk.passes(other)) == 1 + edited
+    assert len(desk.passes(other_page)) == 1 + edited
 
 
 def test_the_report_of_a_file_that_was_removed_goes_with_it_unless_somebody_changed_it(
     desk: SyncDesk,
 ) -> None:
     page, folder_id = _tie(desk)
-    other = desk.page("Dear Aunt", "another letter")
+    other_page = desk.page("Dear Aunt", "another letter")
     desk.settle(folder_id)
-    mine = desk.file(other).with_name(f"{desk.file(other).name}.loss.json")
+    mine = desk.file(other_page).with_name(f"{desk.file(other_page).name}.loss.json")
     mine.write_text("my notes", "utf-8")
-    for one in (page, other):
+    for one in (page, other_page):
         desk.file(one).unlink()
     desk.settle(folder_id)
     assert list(desk.folder.rglob("*.loss.json")) == [mine]

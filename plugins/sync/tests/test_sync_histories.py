@@ -44,22 +44,22 @@ class Moves:
         return "sync.tie", {"path": str(chance.choice(self.folders)), "formats": formats}
 
     def untie(self, chance: random.Random, _: World) -> Chosen:
-        found = self._folder(chance)
-        return ("sync.untie", {"folder_id": found}) if found else None
+        folder = self._folder(chance)
+        return ("sync.untie", {"folder_id": folder}) if folder else None
 
     def intake(self, chance: random.Random, _: World) -> Chosen:
-        found = self._folder(chance)
-        return ("sync.intake", {"folder_id": found, "on": chance.random() < 0.5}) if found else None
+        folder = self._folder(chance)
+        return ("sync.intake", {"folder_id": folder, "on": chance.random() < 0.5}) if folder else None
 
     def mode(self, chance: random.Random, _: World) -> Chosen:
-        found = self._folder(chance)
+        folder = self._folder(chance)
         mode = chance.choice(("index", "keep-arranged"))
-        return ("sync.mode", {"folder_id": found, "mode": mode}) if found else None
+        return ("sync.mode", {"folder_id": folder, "mode": mode}) if folder else None
 
     def arrange(self, chance: random.Random, _: World) -> Chosen:
-        found = self._folder(chance)
-        plan = self.desk.client.get(f"/api/sync-folders/{found}/arrangement").json() if found else {}
-        return ("sync.arrange", {"folder_id": found, "moves": plan["moves"]}) if plan.get("moves") else None
+        folder = self._folder(chance)
+        plan = self.desk.client.get(f"/api/sync-folders/{folder}/arrangement").json() if folder else {}
+        return ("sync.arrange", {"folder_id": folder, "moves": plan["moves"]}) if plan.get("moves") else None
 
     def rename(self, chance: random.Random, _: World) -> Chosen:
         name = f"{chance.choice('xyz')}.png"
@@ -88,4 +88,4 @@ def test_random_histories_come_back_exactly(desk: SyncDesk, tmp_path: Path, seed
     done = {row[0] for row in desk.rows("SELECT DISTINCT action_name FROM audit")}
     assert done >= {"sync.tie", "sync.untie", "sync.intake", "sync.mode"}
     # Nothing was lost on the disk: both pictures are there, under whatever name.
-    assert len([one for one in desk.folder.rglob("*.png") if not one.name.startswith(".")]) == 2
+    assert len([path for path in desk.folder.rglob("*.png") if not path.name.startswith(".")]) == 2

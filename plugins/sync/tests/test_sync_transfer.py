@@ -41,7 +41,7 @@ def test_a_project_folder_that_goes_unties_the_folder_it_came_from(desk: SyncDes
 
 
 def test_a_page_that_goes_is_no_longer_updated_and_its_files_stay(desk: SyncDesk, target: Library) -> None:
-    page, other = desk.page(), desk.page("Dear Doctor", "another letter")
+    page, other_page = desk.page(), desk.page("Dear Doctor", "another letter")
     folder_id = desk.tie("pagexml", "tei")
     desk.settle(folder_id)
     result = move(desk, target, page)
@@ -51,7 +51,7 @@ def test_a_page_that_goes_is_no_longer_updated_and_its_files_stay(desk: SyncDesk
     desk.settle(folder_id)
     assert "Dear Sir" in desk.file(page).read_text("utf-8")
     assert desk.entry(folder_id)["id"] == folder_id
-    assert desk.file(other).is_file()
+    assert desk.file(other_page).is_file()
 
 
 def test_a_copy_cuts_nothing(desk: SyncDesk, target: Library) -> None:

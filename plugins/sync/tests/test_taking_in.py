@@ -172,7 +172,7 @@ def test_a_moved_file_is_known_by_the_id_it_carries(tied: tuple[SyncDesk, str, s
     desk.look(folder_id)
     entry = desk.entry(folder_id)
     assert [file["path"] for file in entry["files"]] == ["checked/letter one.xml"]
-    reports = [one.relative_to(desk.folder).as_posix() for one in desk.folder.rglob("*.loss.json")]
+    reports = [path.relative_to(desk.folder).as_posix() for path in desk.folder.rglob("*.loss.json")]
     assert reports == ["checked/letter one.xml.loss.json"], "the report of losses goes along"
     assert entry["deleted_outside"] == []
     desk.edit(other, "Dear Madam")

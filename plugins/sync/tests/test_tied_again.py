@@ -71,9 +71,9 @@ def test_an_undo_brings_no_tie_back_that_shares_files_with_another(desk: SyncDes
         undo(desk, untied)
     assert refused.value.fields["because"] == "already_tied"
     desk.client.delete(f"/api/sync-folders/{inner}")
-    other = tmp_path / "Other.library"
-    desk.engine.run(None, "library.create", {"path": str(other)}, LOCAL_OWNER)
-    stranger = desk.engine.libraries.get(other)
+    other_path = tmp_path / "Other.library"
+    desk.engine.run(None, "library.create", {"path": str(other_path)}, LOCAL_OWNER)
+    stranger = desk.engine.libraries.get(other_path)
     theirs = desk.engine.run(stranger, "sync.tie", body, LOCAL_OWNER).result or {}
     with pytest.raises(ServiceError, match="share files"):
         undo(desk, untied)
@@ -132,10 +132,10 @@ def test_titles_of_pages_that_a_caller_may_not_see_are_not_listed(desk: SyncDesk
     desk.settle(folder_id)
     desk.do("rights.set", {"target_kind": "document", "target_id": shut, "restricted": True})
     desk.edit(desk.file(shut), "Still secret")
-    seen = desk.client.get("/api/sync-folders", headers=agent_headers(desk))
-    (entry,) = seen.json()["folders"]
-    assert "diary" not in seen.text
-    assert shut not in seen.text
+    seen_answer = desk.client.get("/api/sync-folders", headers=agent_headers(desk))
+    (entry,) = seen_answer.json()["folders"]
+    assert "diary" not in seen_answer.text
+    assert shut not in seen_answer.text
     assert [file["document_id"] for file in entry["files"]] == [page]
     (mine,) = desk.client.get("/api/sync-folders").json()["folders"]
     assert [one["document_id"] for one in mine["left_behind"]] == [shut]

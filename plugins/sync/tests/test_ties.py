@@ -57,10 +57,10 @@ def test_two_ties_never_share_files(desk: SyncDesk, tmp_path: Path) -> None:
         answer = tie_folder(desk, place)
         assert answer.status_code == 409
         assert answer.json()["code"] == "already_tied"
-    other = tmp_path / "Other.library"
-    desk.engine.run(None, "library.create", {"path": str(other)}, LOCAL_OWNER)
+    other_path = tmp_path / "Other.library"
+    desk.engine.run(None, "library.create", {"path": str(other_path)}, LOCAL_OWNER)
     params = {"path": str(desk.folder), "formats": ["tei"]}
-    stranger = desk.engine.libraries.get(other)
+    stranger = desk.engine.libraries.get(other_path)
     with pytest.raises(Exception, match="share files"):
         desk.engine.run(stranger, "sync.tie", params, LOCAL_OWNER)
     assert desk.client.delete(f"/api/sync-folders/{folder_id}").json()["status"] == "untied"

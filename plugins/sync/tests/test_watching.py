@@ -57,8 +57,8 @@ def test_without_events_of_the_disk_the_folder_is_scanned_and_says_so(
     until(lambda: bool(list(awake.folder.rglob("*.loss.json"))))
     awake.do("sync.intake", {"folder_id": folder_id, "on": True})
     until(lambda: "scans every" in (awake.entry(folder_id)["watched"] or ""))
-    said = awake.entry(folder_id)["watched"]
-    assert ("network disk" if why == "a network disk" else "watch limit") in said
+    watched = awake.entry(folder_id)["watched"]
+    assert ("network disk" if why == "a network disk" else "watch limit") in watched
     awake.edit(awake.file(page), "Dear Madam")
     until(lambda: len(awake.passes(page)) == 2)
 

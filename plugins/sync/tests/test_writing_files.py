@@ -90,5 +90,5 @@ def test_what_is_changed_in_a_file_that_nobody_reads_is_not_lost(desk: SyncDesk)
     desk.settle(folder_id)
     desk.correct(page, "Dear Madam")
     desk.settle(folder_id)
-    there = [one.read_text("utf-8") for one in desk.folder.rglob("*.verses*")]
+    there = [path.read_text("utf-8") for path in desk.folder.rglob("*.verses*")]
     assert "1 Dear Children\n" in there

@@ -102,7 +102,7 @@ class LoopbackModelHub:
         if parts[:4] == ["api", "datasets", "somebody", "armarium-jobs"]:
             return self._repository(parts[4:], body)
         if path == "/datasets/somebody/armarium-jobs.git/info/lfs/objects/batch":
-            return 200, {"objects": [self._place(one) for one in json.loads(body)["objects"]]}
+            return 200, {"objects": [self._place(target) for target in json.loads(body)["objects"]]}
         if parts[:5] == ["datasets", "somebody", "armarium-jobs", "resolve", "main"]:
             name = unquote("/".join(parts[5:]))
             for end, data in self.replace.items():
@@ -135,10 +135,10 @@ class LoopbackModelHub:
             return 200, {"files": modes}
         if parts[0] == "tree":
             folder = unquote("/".join(parts[2:]))
-            found = [name for name in self.files if name.startswith(f"{folder}/")]
+            files = [name for name in self.files if name.startswith(f"{folder}/")]
             return (
-                (200, [{"type": "file", "path": name} for name in found])
-                if found
+                (200, [{"type": "file", "path": name} for name in files])
+                if files
                 else (404, {"error": "Entry not found"})
             )
         assert parts == ["commit", "main"]

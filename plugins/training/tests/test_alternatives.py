@@ -22,8 +22,8 @@ def test_other_texts_are_kept_beside_the_likeliest_which_counts(desk: Desk, aske
         assert shares == sorted(shares)
         assert len({text for text, _ in kept[0]}) == 1 + asked
     answer = desk.client.get(f"/api/segments/document/{page}/text").json()
-    for one, rows in zip(lines, kept, strict=True):
-        counts = next(span for span in answer["spans"] if span["segment_id"] == one)
+    for line, rows in zip(lines, kept, strict=True):
+        counts = next(span for span in answer["spans"] if span["segment_id"] == line)
         assert answer["text"][counts["char_start"] : counts["char_end"]] == rows[-1][0]
 
 

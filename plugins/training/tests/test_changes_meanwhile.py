@@ -43,17 +43,17 @@ def test_a_page_barred_between_two_epochs_stops_the_training_which_goes_on_witho
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobContext, "save", barring)
         desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert told["state"] == "failed", told
-    assert barred in told["reason"]
-    assert "no model" in told["reason"]
-    assert len(told["curve"]) == 1
+    training = desk.training(job_id)
+    assert training["state"] == "failed", training
+    assert barred in training["reason"]
+    assert "no model" in training["reason"]
+    assert len(training["curve"]) == 1
     assert retry(desk, job_id).status_code == 200
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["state"], told["training_set"]["lines"]) == ("done", 1), told
-    assert [one["document_id"] for one in told["training_set"]["missing"]] == [barred]
-    card = desk.card(told["reader_id"])
+    training = desk.training(job_id)
+    assert (training["state"], training["training_set"]["lines"]) == ("done", 1), training
+    assert [entry["document_id"] for entry in training["training_set"]["missing"]] == [barred]
+    card = desk.card(training["reader_id"])
     assert [document["document_id"] for document in card["training_set"]["documents"]] == [page]
     assert len(card["curve"]) == 3
 
@@ -74,15 +74,15 @@ def test_a_project_held_to_this_machine_meanwhile_sends_nothing(desk: Desk) -> N
     job_id = desk.client.post("/api/training/linereader", json=body).json()["job_id"]
     desk.do("library.set", {"local_only_ai": True})
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["state"], sent) == ("failed", [])
-    assert "uses only this one" in told["reason"]
+    training = desk.training(job_id)
+    assert (training["state"], sent) == ("failed", [])
+    assert "uses only this one" in training["reason"]
 
 
 @pytest.fixture
 def elsewhere(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     Elsewhere.faults, Elsewhere.asked, Elsewhere.cancelled = [], [], []
     Elsewhere.seconds_between = 0.0
     desk.engine.drivers.give(GROUP, "elsewhere", Elsewhere)
@@ -120,7 +120,7 @@ def test_a_packed_page_that_was_barred_is_not_sent_again(desk: Desk, monkeypatch
     told = scale(desk, job_id)
     assert sent == [pages, pages[:1]]
     assert (told["state"], told["landing"]["landed"]) == ("done", 1), told
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [pages[1]]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [pages[1]]
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -222,9 +222,9 @@ def test_a_recipe_holds_out_the_pages_of_the_folders_it_names(desk: Desk) -> Non
         args = job.arguments([page, held, twin], stated)
         job_id = enqueue(conn, NewJob(job.kind, args, title="x", lane="local-model"), started_by=LOCAL_OWNER)
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert told["state"] == "done", told
-    card = desk.card(told["reader_id"])
+    training = desk.training(job_id)
+    assert training["state"] == "done", training
+    card = desk.card(training["reader_id"])
     assert [document["document_id"] for document in card["training_set"]["documents"]] == [page]
     assert [one["document_id"] for one in card["held_out"]] == [held]
     from armarium.api import NotFound
@@ -244,9 +244,9 @@ def test_a_held_out_page_that_is_deleted_meanwhile_is_still_held_out(desk: Desk)
     job_id = desk.start([page, twin], held_out_ids=[held], epochs=1)
     desk.do("document.delete", {"ids": [held]})
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["state"], told["training_set"]["lines"]) == ("done", 1), told
-    assert [one["document_id"] for one in told["training_set"]["missing"]] == [twin]
+    training = desk.training(job_id)
+    assert (training["state"], training["training_set"]["lines"]) == ("done", 1), training
+    assert [entry["document_id"] for entry in training["training_set"]["missing"]] == [twin]
 
 
 @pytest.mark.parametrize(
@@ -268,9 +268,9 @@ def test_a_base_whose_card_a_person_changed_can_be_started_from(
     page, _ = desk.page(["one"])
     base = desk.train([page], epochs=1)["reader_id"]
     desk.card_path(base).write_text(json.dumps({**desk.card(base), **changes}), "utf-8")
-    told = desk.train([page], base=base, epochs=1)
-    assert told["state"] == "done", told
-    assert len(desk.card(told["reader_id"])["base_seen"]) == seen
+    training = desk.train([page], base=base, epochs=1)
+    assert training["state"] == "done", training
+    assert len(desk.card(training["reader_id"])["base_seen"]) == seen
 
 
 def test_a_base_whose_card_cannot_be_read_is_refused(desk: Desk) -> None:

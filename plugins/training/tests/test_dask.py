@@ -31,8 +31,8 @@ def distributed() -> Any:
 
 @pytest.fixture(autouse=True)
 def readers(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def look(desk: Desk, answer: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
     job_id = answer.json()["job_id"]
-    found: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
-    return found
+    found_answer: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
+    return found_answer
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_running_cluster_reads_what_rights_let_go(desk: Desk, running: str) ->
     desk.do("rights.set", {"target_kind": "document", "target_id": local, "model_use": "local"})
     told = look(desk, start(desk, [page, local], f"dask:{running}", pages_may_leave=True))
     assert (told["state"], told["landing"]["landed"]) == ("done", 1), told
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [local]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [local]
 
 
 @pytest.mark.slow
@@ -243,6 +243,6 @@ def test_an_environment_is_made_once_for_what_an_interpreter_lacks(
             else ran.append(command)
         ),
     )
-    made = container.environment_for(["no-such-package-of-anyone==1.0"])
-    assert container.environment_for(["no-such-package-of-anyone==1.0"]) == made != sys.executable
+    environment = container.environment_for(["no-such-package-of-anyone==1.0"])
+    assert container.environment_for(["no-such-package-of-anyone==1.0"]) == environment != sys.executable
     assert [command[1:3] for command in ran] == [["-m", "venv"], ["-m", "pip"]]

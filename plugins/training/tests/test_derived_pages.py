@@ -17,11 +17,11 @@ from armarium_training.planning import is_new_by_card
 
 def crop(desk: Desk, page: str, texts: Sequence[str] = ("cut out",), by: str = "teacher") -> str:
     """The upper part of a page's picture as a page of its own, with lines that the machine *by* read."""
-    (made,) = desk.do(
+    (new_child,) = desk.do(
         "image.crop_batch",
         {"document_ids": [page], "region": {"left": 0.0, "top": 0.0, "width": 1.0, "height": 0.5}},
     )["children"]
-    child = made if isinstance(made, str) else str(made["id"])
+    child = new_child if isinstance(new_child, str) else str(new_child["id"])
     pass_id = str(desk.do("segment.pass_create", {"document_id": child, "name": f"Read by {by}"})["id"])
     lines = desk.lines(child, pass_id, len(texts))
     desk.read(child, pass_id, dict(zip(lines, texts, strict=True)), by)
@@ -38,8 +38,8 @@ def test_what_shows_a_held_out_page_is_held_out_with_it(desk: Desk) -> None:
     for held in (page, half, quarter):
         found = desk.set(everything, held_out_ids=[held])
         assert (found["pages"], found["lines"]) == (1, 1), held
-        told = {one["document_id"] for one in (*found["missing"], *found["held_out"])}
-        assert told == {page, half, quarter, twin}
+        document_ids = {one["document_id"] for one in (*found["missing"], *found["held_out"])}
+        assert document_ids == {page, half, quarter, twin}
 
 
 def test_a_second_shot_of_a_page_held_out_teaches_nothing(desk: Desk) -> None:
@@ -49,7 +49,7 @@ def test_a_second_shot_of_a_page_held_out_teaches_nothing(desk: Desk) -> None:
     shot, _ = desk.page([words[0].replace("vna", "una"), words[1].replace("fecha", "fechada"), words[2]])
     form, _ = desk.page([word.replace("Lima", "la ciudad de los Reyes a doze de março") for word in words])
     found = desk.set([held, shot, form], held_out_ids=[held])
-    assert (found["pages"], [one["document_id"] for one in found["missing"]]) == (1, [shot])
+    assert (found["pages"], [entry["document_id"] for entry in found["missing"]]) == (1, [shot])
     assert found["missing"][0]["why"] == SAME_TEXT
     assert desk.set([held, shot, form], held_out_ids=[])["pages"] == 3
 
@@ -73,7 +73,7 @@ def test_the_lines_of_a_page_and_of_what_was_cut_from_it_count_once(desk: Desk) 
     half = crop(desk, page)
     found = desk.set([page, half])
     assert (found["pages"], found["lines"]) == (1, 3)
-    assert [one["document_id"] for one in found["missing"]] == [half]
+    assert [entry["document_id"] for entry in found["missing"]] == [half]
     assert "count already" in found["missing"][0]["why"]
     # A spread with a stray line stays behind its well-read halves.
     spread, _ = desk.page(["stray"])
@@ -83,8 +83,8 @@ def test_the_lines_of_a_page_and_of_what_was_cut_from_it_count_once(desk: Desk) 
 
 
 def test_a_model_is_not_measured_on_what_shows_a_page_it_was_taught(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     page, lines = desk.page(["one", "two"])
     half = crop(desk, page)
     other, _ = desk.page(["three"])

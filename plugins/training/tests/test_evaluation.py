@@ -24,8 +24,8 @@ CARELESS = {"model": "careless", "reader": "linereader"}
 
 @pytest.fixture
 def readers(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
 
 
 def checked_page(desk: Desk, count: int = 3, wrong: int = 0) -> str:
@@ -41,8 +41,8 @@ def run(desk: Desk, **body: Any) -> dict[str, Any]:
     answer = desk.client.post("/api/evaluation/runs", json={"add_out_of_the_box": False, **body})
     assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
-    found: dict[str, Any] = desk.client.get(f"/api/evaluation/runs/{answer.json()['job_id']}").json()
-    return found
+    found_answer: dict[str, Any] = desk.client.get(f"/api/evaluation/runs/{answer.json()['job_id']}").json()
+    return found_answer
 
 
 def expect_refusal(desk: Desk, **body: Any) -> str:
@@ -292,13 +292,13 @@ def test_what_a_model_s_confidence_is_worth_is_noted_when_it_is_measured_so_that
     assert "swaggering" not in fits()
     page = checked_page(desk, 90)
     result = run(desk, candidates=[candidate], held_out_ids=[page])
-    found = calibration_of(folder / "bold.sure")
-    assert found is not None
-    assert found["lines"] == 90
-    assert share(found["table"], 0.6) == pytest.approx(0.5, abs=0.05)
-    assert share(found["table"], 0.9) == pytest.approx(1, abs=0.05)
+    calibration = calibration_of(folder / "bold.sure")
+    assert calibration is not None
+    assert calibration["lines"] == 90
+    assert share(calibration["table"], 0.6) == pytest.approx(0.5, abs=0.05)
+    assert share(calibration["table"], 0.9) == pytest.approx(1, abs=0.05)
     # The policy by which candidates are ranked.
-    assert found["cer"] in {
+    assert calibration["cer"] in {
         round(total["cer"], 5) for total in result["result"]["models"][0]["totals"].values()
     }
     assert "swaggering" in fits()

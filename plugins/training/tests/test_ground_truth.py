@@ -37,8 +37,8 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.mark.parametrize("named", [False, True])
 def test_what_a_reader_writes_there_later_does_not_become_the_truth(desk: Desk, named: bool) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     page = desk.picture(2)
     desk.do("format.import", {"document_id": page, "file": ALTO, "filename": "p.xml"})
     ((pass_id, name),) = desk.rows("SELECT id, name FROM segment_pass WHERE document_id = ?", page)

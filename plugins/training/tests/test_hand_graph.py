@@ -65,8 +65,8 @@ def trained() -> dict[str, Values]:
 @pytest.fixture(scope="module")
 def model(trained: dict[str, Values]) -> bytes:
     """The graph with these weights."""
-    made: bytes = onnx_model(fold_normalisation(trained), {}).SerializeToString()
-    return made
+    model_bytes: bytes = onnx_model(fold_normalisation(trained), {}).SerializeToString()
+    return model_bytes
 
 
 @pytest.fixture(scope="module")

@@ -29,8 +29,8 @@ def test_lines_of_any_picture_are_laid_out_for_the_trainer(
 
     monkeypatch.setattr(jobs.Training, "_train", looking)
     page, _ = desk.page(["one", "two"], size=size)
-    told = desk.train([page], epochs=1)
-    assert (told["state"], told["training_set"]["lines"]) == ("done", 2), told
+    training = desk.train([page], epochs=1)
+    assert (training["state"], training["training_set"]["lines"]) == ("done", 2), training
     assert [item["text"] for item in seen] == ["one", "two"]
 
 
@@ -49,8 +49,8 @@ def test_any_picture_is_measured_on(desk: Desk, size: tuple[int, int]) -> None:
 
 
 def test_any_picture_is_read_at_scale(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     pages = [desk.picture(1, size=size) for size in SIZES]
     body = {"scope_ids": pages, "card": "careful", "flavor": "local", "longest": 256}
     job_id = desk.client.post("/api/reading-at-scale", json=body).json()["job_id"]
@@ -66,6 +66,6 @@ def test_a_picture_that_is_no_picture_is_missing_and_the_others_are_taught(desk:
     place = desk.library.objects.path(checksum)
     place.chmod(0o600)
     place.write_bytes(b"no picture")
-    told = desk.train([page, broken], epochs=1)
-    assert (told["state"], told["training_set"]["lines"]) == ("done", 1), told
-    assert [one["document_id"] for one in told["training_set"]["missing"]] == [broken]
+    training = desk.train([page, broken], epochs=1)
+    assert (training["state"], training["training_set"]["lines"]) == ("done", 1), training
+    assert [entry["document_id"] for entry in training["training_set"]["missing"]] == [broken]

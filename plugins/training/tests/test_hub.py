@@ -27,8 +27,8 @@ from armarium_training.trainers import GROUP as TRAINERS
 def hub(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackModelHub]:
     monkeypatch.setattr(HubCompute, "seconds_between", 0.05)
     desk.give_trainers()
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     # In place of the hand reader's trainer, for which the job would install PyTorch.
     given = type("Trainer", (LoopbackTrainer,), {"name": "hand"})
     desk.engine.drivers.give(TRAINERS, "hand", given)
@@ -274,32 +274,36 @@ def test_killed_after_it_was_sent_no_shard_is_sent_twice(
 def test_a_line_reader_is_trained_at_the_hub(desk: Desk, hub: LoopbackModelHub) -> None:
     page, _ = desk.page([f"line {number}" for number in range(11)])
     held, _ = desk.page(["kept"])
-    told = train(desk, page, base="hand-base", held_out_ids=[held])
-    assert (told["state"], told["far_id"]) == ("done", "job0"), told
-    assert len(told["curve"]) == 8, "five epochs after the best one it ends"
-    assert told["last_lines"][-1] == "done"
-    assert told["measured"]["epochs"] == 8
-    weights = desk.library.models / "hand" / f"{told['reader_id']}.onnx"
+    training = train(desk, page, base="hand-base", held_out_ids=[held])
+    assert (training["state"], training["far_id"]) == ("done", "job0"), training
+    assert len(training["curve"]) == 8, "five epochs after the best one it ends"
+    assert training["last_lines"][-1] == "done"
+    assert training["measured"]["epochs"] == 8
+    weights = desk.library.models / "hand" / f"{training['reader_id']}.onnx"
     assert weights.stat().st_size > 1_000_000
-    assert TOKEN not in json.dumps(told) + json.dumps(desk.card(told["reader_id"]))
+    assert TOKEN not in json.dumps(training) + json.dumps(desk.card(training["reader_id"]))
     # Of the pages only the lines' pictures left, and of the one that is held out nothing.
-    sent = json.loads(hub.files[f"jobs/{told['id']}/0/lines.json"])["lines"]
-    assert [one["text"] for one in sent] == [f"line {number}" for number in range(11)]
+    lines = json.loads(hub.files[f"jobs/{training['id']}/0/lines.json"])["lines"]
+    assert [line["text"] for line in lines] == [f"line {number}" for number in range(11)]
 
 
 def test_a_vision_model_is_trained_at_the_hub_and_converted_here(desk: Desk, hub: LoopbackModelHub) -> None:
     page, _ = desk.page(["one", "two"])
-    told = train(desk, page, "vision-lora", base_repo="owner/model-8B", base_licence="mit", name="far")
-    assert (told["state"], told["model_id"], told["flavor"]) == ("done", "service-trained/far", "l4x1"), told
-    assert told["price_per_hour_usd"] == 0.8
-    assert len(told["curve"]) == 2
+    training = train(desk, page, "vision-lora", base_repo="owner/model-8B", base_licence="mit", name="far")
+    assert (training["state"], training["model_id"], training["flavor"]) == (
+        "done",
+        "service-trained/far",
+        "l4x1",
+    ), training
+    assert training["price_per_hour_usd"] == 0.8
+    assert len(training["curve"]) == 2
     folder = desk.library.models / "vision" / "service-trained--far"
     assert (folder / "model.safetensors").read_bytes() == b"half"
     assert json.loads((folder / "config.json").read_text())["base"] == {"repo": "owner/model-8B"}
-    card = desk.client.get("/api/training/model", params={"model": told["model_id"]}).json()["card"]
+    card = desk.client.get("/api/training/model", params={"model": training["model_id"]}).json()["card"]
     assert (card["trained_where"], card["base_licence"]) == ("model-hub", "mit")
-    assert card["adapter"] == f"somebody/armarium-jobs/jobs/{told['id']}/0/out-1/adapter"
-    stays = f"jobs/{told['id']}/0/out-1"
+    assert card["adapter"] == f"somebody/armarium-jobs/jobs/{training['id']}/0/out-1/adapter"
+    stays = f"jobs/{training['id']}/0/out-1"
     assert {f"{stays}/merged/model.safetensors", f"{stays}/adapter/model.safetensors"} <= set(hub.files)
     assert hub.jobs["job0"].spec["timeoutSeconds"] == 8 * 3600
 

@@ -76,8 +76,8 @@ def killed_everywhere(
 @pytest.fixture(autouse=True)
 def readers(desk: Desk) -> None:
     desk.do("background.pause", {"paused": True})
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
 
 
 @pytest.mark.slow

@@ -65,9 +65,9 @@ def test_a_trainer_in_its_readers_runtime_teaches_from_a_model_and_the_result_re
         answer = start(desk, [page], epochs=2, **({} if base is None else {"base": base}))
         assert answer.status_code == 200, answer.text
         desk.engine.jobs.run_until_idle(desk.library)
-        told = desk.training(answer.json()["job_id"])
-        assert told["state"] == "done", told
-        made.append(told["reader_id"])
+        training = desk.training(answer.json()["job_id"])
+        assert training["state"] == "done", training
+        made.append(training["reader_id"])
     assert [(desk.library.models / "linereader" / f"{item}.safetensors").read_text() for item in made] == [
         "3 lines from nothing",
         "3 lines from first.safetensors",
@@ -84,8 +84,8 @@ def test_a_trainer_in_its_readers_runtime_teaches_from_a_model_and_the_result_re
 @pytest.fixture(scope="module")
 def python() -> Path:
     """kraken's interpreter: ARMARIUM_TEST_KRAKEN names one, else the engine's own runtime; skips in words."""
-    if named := os.environ.get("ARMARIUM_TEST_KRAKEN"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_TEST_KRAKEN"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / "kraken"
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         if read_marker(place) is not None:

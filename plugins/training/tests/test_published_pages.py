@@ -85,8 +85,8 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 @pytest.fixture
 def canvas(desk: Desk) -> str:
     """A page whose picture lies at example.org."""
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     Far.sent, Far.size = [], (300, 400)
     desk.engine.drivers.give(GROUP, Far.name, Far)
     folder = desk.do("iiif.import", {"file": MANIFEST, "filename": "m.json"})["document_id"]

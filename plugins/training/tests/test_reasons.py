@@ -180,7 +180,10 @@ def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.client.get(f"/api/training/reasons-ab/{answer.json()['job_id']}").json()
     assert told["state"] == "done", told
-    rates = [(c["label"], c["reasoning"], c["cer"]["diplomatic"]) for c in told["contenders"]]
+    rates = [
+        (contender["label"], contender["reasoning"], contender["cer"]["diplomatic"])
+        for contender in told["contenders"]
+    ]
     assert rates == [("plain", "off", 0.2), ("why", "on", 0.1), ("why", "off", 0.3), ("base", "off", 1.0)]
     assert told["contenders"][1]["errors_on_uncertain"] == 1
     (verdict,) = told["verdicts"]

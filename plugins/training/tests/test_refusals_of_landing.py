@@ -90,12 +90,12 @@ def test_what_changes_between_the_start_and_the_turn_of_a_training(
     other, _ = desk.page(["two"])
     with monkeypatch.context() as patched:
         patched.setattr("armarium_training.laying_out.lines_of", lambda *_: ([], []))
-        told = desk.train([other])
-    assert told["state"] == "failed"
+        training = desk.train([other])
+    assert training["state"] == "failed"
     with monkeypatch.context() as patched:
         patched.setattr(jobs.Path, "is_relative_to", lambda *_: False)
-        told = desk.train([other], epochs=1)
-    assert told["reason"] == "The trainer wrote no model."
+        training = desk.train([other], epochs=1)
+    assert training["reason"] == "The trainer wrote no model."
 
 
 def test_regions_that_no_model_may_have_when_their_turn_comes(desk: Desk) -> None:
@@ -150,8 +150,12 @@ def test_shapes_that_no_page_can_hold_leave_a_line_its_box(desk: Desk) -> None:
         "height": 120,
         "lines": [line, nowhere],
     }
-    first, again = desk.do("training.land_page", given), desk.do("training.land_page", given)
-    assert (first["already"], again["already"], first["pass_id"] == again["pass_id"]) == (False, True, True)
+    first, second_outcome = desk.do("training.land_page", given), desk.do("training.land_page", given)
+    assert (first["already"], second_outcome["already"], first["pass_id"] == second_outcome["pass_id"]) == (
+        False,
+        True,
+        True,
+    )
     ((baseline, text),) = desk.rows(
         "SELECT s.baseline, r.content FROM segment s JOIN content_representation r ON r.segment_id = s.id"
     )

@@ -41,8 +41,8 @@ def python() -> Path:
     ARMARIUM_TEST_REGION_TRAINER names an interpreter that has torch, transformers and scipy; else the engine's own runtime
     is looked for.
     """
-    if named := os.environ.get("ARMARIUM_TEST_REGION_TRAINER"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_TEST_REGION_TRAINER"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / REGION_TORCH.name
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         if read_marker(place) is not None:
@@ -178,12 +178,12 @@ def test_a_tiny_detector_goes_on_after_a_kill_and_finds_regions(
         "model": made["model"],
     }
     try:
-        found = finder.call("find_regions", asked)["regions"]
-        scores = [item["score"] for item in found]
+        regions = finder.call("find_regions", asked)["regions"]
+        scores = [item["score"] for item in regions]
         assert scores == sorted(scores, reverse=True)
-        for one in found:
-            x, y, w, h = one["rect"]
-            assert one["class"] == "text"
+        for region in regions:
+            x, y, w, h = region["rect"]
+            assert region["class"] == "text"
             assert 0 <= x < x + w <= 1.0001
             assert 0 <= y < y + h <= 1.0001
         with pytest.raises(WorkerRefused, match="more pixels"):
@@ -266,8 +266,8 @@ def test_the_score_is_cocos_own() -> None:
     if subprocess.run([python, "-c", "import pycocotools"], capture_output=True, check=False).returncode:
         pytest.skip("pycocotools is not installed here; with it mAP50 is compared (pip install pycocotools).")
     cases = [by_chance(seed) for seed in range(200)]
-    given = json.dumps([[found, known] for found, known in cases])
-    result = subprocess.run([python, "-c", COCO], input=given, capture_output=True, check=True, text=True)
+    json_text = json.dumps([[found, known] for found, known in cases])
+    result = subprocess.run([python, "-c", COCO], input=json_text, capture_output=True, check=True, text=True)
     ours = [mean_average_precision(found, known) for found, known in cases]
     assert len({round(mine, 3) for mine in ours if mine is not None}) > 100
     for our, cocos in zip(ours, json.loads(result.stdout), strict=True):
@@ -310,8 +310,8 @@ def test_how_sure_to_be_is_where_most_are_right() -> None:
 def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> None:
     path = PACKAGE / REGION_TORCH.requirements
     text = path.read_text("utf-8")
-    named = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert len(pinned_versions(path)) == len(named)
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert len(pinned_versions(path)) == len(lines)
     assert "://" not in text
 
 

@@ -32,9 +32,9 @@ def train(desk: Desk, scope: list[str], held: list[str], **more: Any) -> dict[st
     answer = regions_here(desk, scope, held, **more)
     assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(answer.json()["job_id"])
-    assert told["state"] == "done", told
-    return told
+    training = desk.training(answer.json()["job_id"])
+    assert training["state"] == "done", training
+    return training
 
 
 def test_a_detector_is_taught_scored_on_the_held_out_pages_and_lands(desk: Desk) -> None:
@@ -45,20 +45,20 @@ def test_a_detector_is_taught_scored_on_the_held_out_pages_and_lands(desk: Desk)
     assert (answer.status_code, answer.json()["code"]) == (409, "runtime_missing"), answer.text
     assert "armarium runtime install region-trainer" in answer.json()["detail"]
     desk.give_trainers()
-    told = train(desk, pages[:2], pages[2:])
-    assert (told["card"], told["reader_id"]) == ("regions", None)
-    assert told["model_id"] == f"layout-trained-{told['id']}"
-    assert told["training_set"]["regions"] == 20
+    training = train(desk, pages[:2], pages[2:])
+    assert (training["card"], training["reader_id"]) == ("regions", None)
+    assert training["model_id"] == f"layout-trained-{training['id']}"
+    assert training["training_set"]["regions"] == 20
     # The third epoch is the best, and ten more bring nothing: of fifty that were asked for thirteen are done.
-    assert [one["map50"] for one in told["curve"][:4]] == [0.25, 0.5, 0.75, 0.75]
-    assert len(told["curve"]) == 13
-    assert "mAP50 0.7500" in told["last_lines"][-1]
-    model = desk.client.get("/api/training/model", params={"model": told["model_id"]}).json()
+    assert [one["map50"] for one in training["curve"][:4]] == [0.25, 0.5, 0.75, 0.75]
+    assert len(training["curve"]) == 13
+    assert "mAP50 0.7500" in training["last_lines"][-1]
+    model = desk.client.get("/api/training/model", params={"model": training["model_id"]}).json()
     assert (model["kind"], model["runs_on"]) == ("layout-detector", [{"build": "loopback", "here": True}])
     assert (model["scores"]["map50"], model["scores"]["pages"], model["scores"]["cer"]) == (0.75, 1, {})
     assert (model["card"]["validation_map50"], model["card"]["classes"]) == (0.75, ["seal", "text"])
     listed = desk.client.get("/api/training/models").json()["items"]
-    assert [item["id"] for item in listed] == [told["model_id"]]
+    assert [item["id"] for item in listed] == [training["model_id"]]
 
 
 def test_a_page_of_five_tells_when_it_stops_improving_and_none_that_is_held_out(
@@ -123,9 +123,9 @@ def test_a_page_with_the_picture_of_a_held_out_one_is_left_out_in_words(desk: De
     for page in (held, twin):
         desk.draw_regions(page, KINDS)
     desk.give_trainers()
-    told = train(desk, [*pages, twin], [held], epochs=1)["training_set"]
-    assert (told["pages"], told["regions"]) == (2, 20)
-    ((one),) = told["missing"]
+    training_set = train(desk, [*pages, twin], [held], epochs=1)["training_set"]
+    assert (training_set["pages"], training_set["regions"]) == (2, 20)
+    ((one),) = training_set["missing"]
     assert one["document_id"] == twin
     assert "same picture" in one["why"]
 
@@ -133,8 +133,8 @@ def test_a_page_with_the_picture_of_a_held_out_one_is_left_out_in_words(desk: De
 def test_taken_in_undone_and_done_again(desk: Desk) -> None:
     pages = drawn_pages(desk, 3)
     desk.give_trainers()
-    told = train(desk, pages[:2], pages[2:], epochs=1)
-    config = desk.library.models / "layout" / told["model_id"] / "config.json"
+    training = train(desk, pages[:2], pages[2:], epochs=1)
+    config = desk.library.models / "layout" / training["model_id"] / "config.json"
     assert config.is_file()
     ((audit,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'training.land'")
     undone = desk.client.post(f"/api/actions/audit/{audit}/undo")
@@ -142,11 +142,14 @@ def test_taken_in_undone_and_done_again(desk: Desk) -> None:
     assert not config.is_file()
     answer = desk.client.post(
         "/api/actions/invoke",
-        json={"name": "layout.find_regions", "params": {"scope_ids": [pages[2]], "model": told["model_id"]}},
+        json={
+            "name": "layout.find_regions",
+            "params": {"scope_ids": [pages[2]], "model": training["model_id"]},
+        },
     )
     assert answer.json()["code"] == "unknown_detector"
-    again = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
-    assert again.status_code == 200
+    second_answer = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
+    assert second_answer.status_code == 200
     assert config.is_file()
 
 

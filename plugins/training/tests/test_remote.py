@@ -71,19 +71,19 @@ def test_a_model_comes_back_from_the_hub(desk: Desk) -> None:
     assert (answer.status_code, started["flavor"], started["timeout"]) == (200, "t4-small", "4h"), started
     assert started["price_per_hour_usd"] == 0.4
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(started["job_id"])
-    phases = [one["phase"] for one in told["history"]]
+    training = desk.training(started["job_id"])
+    phases = [entry["phase"] for entry in training["history"]]
     assert phases == [
         *("waiting", "preparing", "sending", "submitted", "queued", "running", "fetching", "landing", "done")
-    ], told
-    assert (told["far_id"], told["last_lines"]) == ("loopback-1", ["trained"])
-    card = desk.card(told["reader_id"])
+    ], training
+    assert (training["far_id"], training["last_lines"]) == ("loopback-1", ["trained"])
+    card = desk.card(training["reader_id"])
     assert (card["trained_where"], card["release_note"], card["far_id"]) == (
         "model-hub",
         "Mine",
         "loopback-1",
     )
-    assert "hf_secret" not in str(told)
+    assert "hf_secret" not in str(training)
 
 
 def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
@@ -93,8 +93,8 @@ def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
     WatchedHub.states = [FarState("failed", "Out of memory there.")]
     job_id = desk.client.post("/api/training/linereader", json=body(page)).json()["job_id"]
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["reason"], told["far_id"]) == ("Out of memory there.", "loopback-1")
+    training = desk.training(job_id)
+    assert (training["reason"], training["far_id"]) == ("Out of memory there.", "loopback-1")
     refused = desk.client.post(f"/api/activity/jobs/{job_id}/retry")
     assert (refused.status_code, refused.json()["code"]) == (409, "remote_job"), refused.text
 
@@ -125,12 +125,12 @@ def test_a_model_that_finds_no_room_here_is_fetched_again_later(
     with monkeypatch.context() as patched:
         patched.setattr(model_files.shutil, "copyfileobj", full)
         desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["state"], told["phase"]) == ("waiting", "waiting"), told
-    assert "Make room" in told["reason"]
+    training = desk.training(job_id)
+    assert (training["state"], training["phase"]) == ("waiting", "waiting"), training
+    assert "Make room" in training["reason"]
     with desk.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE id = ?", (job_id,))
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["state"], told["far_id"]) == ("done", "loopback-1"), told
-    assert desk.card(told["reader_id"])["far_id"] == "loopback-1"
+    training = desk.training(job_id)
+    assert (training["state"], training["far_id"]) == ("done", "loopback-1"), training
+    assert desk.card(training["reader_id"])["far_id"] == "loopback-1"

@@ -46,8 +46,10 @@ def test_a_page_that_one_of_those_measured_could_not_read_counts_for_none() -> N
     whole = {page["document_id"]: read(number) for number, page in enumerate(pages)}
     most = {page: one for page, one in whole.items() if page != "p4"}
     few = {"p0": read(0), "p1": {"error": "Too faint."}}
-    told = result_of(candidates, pages, [whole, {**most, "p4": {"error": "Too faint."}}, few], ["diplomatic"])
-    first, second, third = told["models"]
+    result = result_of(
+        candidates, pages, [whole, {**most, "p4": {"error": "Too faint."}}, few], ["diplomatic"]
+    )
+    first, second, third = result["models"]
     # The first read the fifth page too, with four characters of ten wrong; both are rated by the other four.
     assert first["totals"]["diplomatic"]["distance"] == second["totals"]["diplomatic"]["distance"] == 6
     assert first["speed"]["pages"] == 5

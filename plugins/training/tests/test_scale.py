@@ -34,26 +34,26 @@ class Elsewhere(LocalCompute):
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
         self.asked.append(len(far_ids))
-        found = super().ask(far_ids)
-        for far_id, state in list(found.items()):
+        answer = super().ask(far_ids)
+        for far_id, state in list(answer.items()):
             if state.state != "done" or not self.faults:
                 continue
             fault = self.faults.pop(0)
             assert state.result is not None
             if fault == "died":
-                found[far_id] = FarState("failed", "It ran out of memory.", ["a"] * 9)
+                answer[far_id] = FarState("failed", "It ran out of memory.", ["a"] * 9)
             elif fault == "hangs":
-                found[far_id] = FarState("submitted")
+                answer[far_id] = FarState("submitted")
             elif fault == "other shard":
-                found[far_id] = FarState("done", result={**state.result, "number": 99})
+                answer[far_id] = FarState("done", result={**state.result, "number": 99})
             elif fault == "nonsense":
-                found[far_id] = FarState("done", result={"pages": 3})
+                answer[far_id] = FarState("done", result={"pages": 3})
             elif fault == "silent":
-                found[far_id] = FarState("failed")
+                answer[far_id] = FarState("failed")
             elif fault == "half":
                 pages = dict(list(state.result["pages"].items())[1:])
-                found[far_id] = FarState("done", result={**state.result, "pages": {**pages, NOWHERE: {}}})
-        return found
+                answer[far_id] = FarState("done", result={**state.result, "pages": {**pages, NOWHERE: {}}})
+        return answer
 
     def cancel(self, far_ids: Sequence[str]) -> None:
         self.cancelled.extend(far_ids)
@@ -61,8 +61,8 @@ class Elsewhere(LocalCompute):
 
 @pytest.fixture(autouse=True)
 def places(desk: Desk) -> None:
-    for one in training_readers.ALL:
-        desk.engine.drivers.give(READERS, one.name, one)
+    for reader in training_readers.ALL:
+        desk.engine.drivers.give(READERS, reader.name, reader)
     Elsewhere.faults, Elsewhere.asked, Elsewhere.cancelled = [], [], []
     desk.engine.drivers.give(GROUP, "elsewhere", Elsewhere)
 
@@ -109,7 +109,7 @@ def test_what_lands_is_never_the_working_pass(desk: Desk) -> None:
     assert told["landing"]["landed"] == 2, told
     with desk.library.db.read() as conn:
         working = {
-            page: {one["name"]: one["working"] for one in list_passes(conn, page)}
+            page: {page_pass["name"]: page_pass["working"] for page_pass in list_passes(conn, page)}
             for page in (read_before, bare)
         }
     landed = "Read at scale by careful"
@@ -138,7 +138,7 @@ def test_a_reader_of_lines_reads_those_that_are_there(desk: Desk) -> None:
     bare = desk.picture(1)
     told = look(desk, start(desk, [page, bare], card="hand", longest=300))
     assert told["landing"]["landed"] == 1
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [bare]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [bare]
     (rect,) = {
         row[0] for row in desk.rows("SELECT count(*) FROM segment WHERE kind = 'line' GROUP BY pass_id")
     }
@@ -168,8 +168,8 @@ def test_a_shard_that_fails_is_named_and_sent_again_alone(desk: Desk, fault: str
     assert why in shard["why"]
     assert shard["tries"] == 1
     assert len(shard["last_lines"]) <= 5
-    again = desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
-    assert again.status_code == 200, again.text
+    second_answer = desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
+    assert second_answer.status_code == 200, second_answer.text
     told = look(desk, job_id)
     assert (told["state"], told["landing"]["landed"], told["counts"]["landed"]) == ("done", 2, 2), told
     none = desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
@@ -269,7 +269,7 @@ def test_pages_leave_only_where_that_was_said_and_rights_allow_it(desk: Desk) ->
     assert desk.rows("SELECT 1 FROM job WHERE kind = 'read-at-scale'") == []
     Elsewhere.seconds_between = 0.0
     told = look(desk, start(desk, [page, local], flavor="elsewhere:big", pages_may_leave=True))
-    assert [one["document_id"] for one in told["package"]["skipped"]] == [local]
+    assert [entry["document_id"] for entry in told["package"]["skipped"]] == [local]
     assert told["landing"]["landed"] == 1
     for path in ("", "/cancel", "/resend-failed"):
         ask = desk.client.post if path else desk.client.get

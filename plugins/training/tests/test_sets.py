@@ -40,7 +40,7 @@ def test_held_out_pages_are_known_by_their_pictures_too(desk: Desk) -> None:
     twin, _ = desk.page(["three"], shade=90)
     found = desk.set([page, held, twin], held_out_ids=[held])
     assert (found["pages"], found["lines"]) == (1, 1)
-    assert [one["document_id"] for one in found["missing"]] == [twin]
+    assert [entry["document_id"] for entry in found["missing"]] == [twin]
     assert "same picture" in found["missing"][0]["why"]
     ((checksum,),) = desk.rows("SELECT checksum FROM rendition WHERE document_id = ? AND is_primary", held)
     assert found["held_out"] == [{"document_id": held, "checksum": checksum}]
@@ -53,7 +53,7 @@ def test_pages_without_the_teacher_or_a_right_to_train_are_missing_in_words(desk
     for page, use in ((barred, "none"), (local, "local")):
         desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": use})
     found = desk.set([other, barred, local])
-    why = {one["document_id"]: one["why"] for one in found["missing"]}
+    why = {entry["document_id"]: entry["why"] for entry in found["missing"]}
     assert set(why) == {other, barred}
     assert "teacher" in why[other]
     assert "no model" in why[barred]

@@ -24,10 +24,10 @@ NOWHERE = "f" * 32
 def test_what_taught_a_model_is_named_with_the_copies_of_its_pages(desk: Desk) -> None:
     page, lines = desk.page([f"line {number}" for number in range(12)])
     held, _ = desk.page(["kept"])
-    told = desk.train([page], held_out_ids=[held], name="abbot")
+    training = desk.train([page], held_out_ids=[held], name="abbot")
     with desk.library.db.read() as conn:
-        taught = taught_by(desk.library, conn, {told["reader_id"], "teacher"})
-    assert {name: set(ids) for name, ids in taught.items()} == {told["reader_id"]: set(lines)}
+        taught = taught_by(desk.library, conn, {training["reader_id"], "teacher"})
+    assert {name: set(ids) for name, ids in taught.items()} == {training["reader_id"]: set(lines)}
 
 
 def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
@@ -43,23 +43,31 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     page, lines = desk.page([f"line {number}" for number in range(12)])
     held, _ = desk.page(["kept"])
     desk.correct(lines[0], "line naught")
-    told = desk.train([page], held_out_ids=[held], name="abbot", display_name="Abbot's hand")
-    assert (told["state"], told["phase"], told["card"]) == ("done", "done", "linereader"), told
-    assert [one["phase"] for one in told["history"]] == ["waiting", "preparing", "running", "landing", "done"]
-    assert told["reader_id"] == f"linereader-trained-{told['id']}"
-    assert told["model_id"] is None
-    assert desk.client.get("/api/training/jobs").json()["items"] == [told]
+    training = desk.train([page], held_out_ids=[held], name="abbot", display_name="Abbot's hand")
+    assert (training["state"], training["phase"], training["card"]) == ("done", "done", "linereader"), (
+        training
+    )
+    assert [entry["phase"] for entry in training["history"]] == [
+        "waiting",
+        "preparing",
+        "running",
+        "landing",
+        "done",
+    ]
+    assert training["reader_id"] == f"linereader-trained-{training['id']}"
+    assert training["model_id"] is None
+    assert desk.client.get("/api/training/jobs").json()["items"] == [training]
     # The loopback gets no better after its third epoch; five more are waited for.
-    assert told["measured"]["epochs"] == 8
-    assert len(told["last_lines"]) == 8
-    assert told["training_set"]["lines_checked_by_a_person"] == 1
-    assert told["request"]["teacher"] == "teacher"
-    assert not (desk.library.derived_folder / "training" / told["id"]).exists()
-    weights = desk.library.models / "hand" / f"{told['reader_id']}.onnx"
+    assert training["measured"]["epochs"] == 8
+    assert len(training["last_lines"]) == 8
+    assert training["training_set"]["lines_checked_by_a_person"] == 1
+    assert training["request"]["teacher"] == "teacher"
+    assert not (desk.library.derived_folder / "training" / training["id"]).exists()
+    weights = desk.library.models / "hand" / f"{training['reader_id']}.onnx"
     assert weights.stat().st_size > 1_000_000
     (model,) = desk.client.get("/api/training/models").json()["items"]
     assert (model["id"], model["name"], model["kind"]) == (
-        told["reader_id"],
+        training["reader_id"],
         "Abbot's hand",
         "linereader-reader",
     )
@@ -72,12 +80,12 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     assert model["base"] == "hand-base"
     assert model["evaluations"] == 0
     assert {"build": "hand", "here": True} in model["runs_on"]
-    one = desk.client.get("/api/training/model", params={"model": model["id"]}).json()
-    assert one["card"] == desk.card(model["id"])
-    assert one["evaluation_history"] == []
-    assert [seen["document_id"] for seen in one["card"]["training_set"]["documents"]] == [page]
-    assert [kept["document_id"] for kept in one["card"]["held_out"]] == [held]
-    line = next(iter(one["card"]["training_set"]["documents"][0]["texts"]))
+    answer = desk.client.get("/api/training/model", params={"model": model["id"]}).json()
+    assert answer["card"] == desk.card(model["id"])
+    assert answer["evaluation_history"] == []
+    assert [document["document_id"] for document in answer["card"]["training_set"]["documents"]] == [page]
+    assert [kept["document_id"] for kept in answer["card"]["held_out"]] == [held]
+    line = next(iter(answer["card"]["training_set"]["documents"][0]["texts"]))
     ((pass_id,),) = desk.rows("SELECT pass_id FROM segment WHERE id = ?", line)
     desk.read(page, pass_id, {line: "What another machine reads"}, "somebody else")
     assert in_doubt(desk, page) == []
@@ -168,9 +176,9 @@ def test_without_the_runtime_it_is_said_how_to_install_it(desk: Desk) -> None:
 
 def test_without_a_base_it_begins_from_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     page, _ = desk.page(["one"])
-    told = desk.train([page], base=None, epochs=1)
-    assert told["state"] == "done"
-    assert desk.card(told["reader_id"])["base"] is None
+    training = desk.train([page], base=None, epochs=1)
+    assert training["state"] == "done"
+    assert desk.card(training["reader_id"])["base"] is None
     monkeypatch.setattr(starting, "trainers", lambda engine: [])
     for base, code in ((None, "no_trainer"), ("hand-base", "base_missing")):
         body = {"scope_ids": [page], "teacher": "teacher", "base": base}
@@ -180,8 +188,8 @@ def test_without_a_base_it_begins_from_nothing(desk: Desk, monkeypatch: pytest.M
 
 def test_a_thousand_identical_lines_are_a_set_as_any(desk: Desk) -> None:
     page, _ = desk.page(["the same line"] * 1_000)
-    told = desk.train([page], epochs=1)
-    assert (told["state"], told["training_set"]["lines"]) == ("done", 1_000)
+    training = desk.train([page], epochs=1)
+    assert (training["state"], training["training_set"]["lines"]) == ("done", 1_000)
 
 
 def test_two_trainings_on_one_machine_are_taught_one_after_the_other(
@@ -244,9 +252,9 @@ def test_killed_at_the_end_of_an_epoch_it_goes_on_from_there(
     assert desk.training(job_id)["phase"] == "failed"
     desk.client.post(f"/api/activity/jobs/{job_id}/retry")
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert told["state"] == "done", told
-    assert [point["epoch"] for point in told["curve"]] == [1, 2, 3]
+    training = desk.training(job_id)
+    assert training["state"] == "done", training
+    assert [point["epoch"] for point in training["curve"]] == [1, 2, 3]
 
 
 def test_a_worker_that_dies_or_refuses_fails_the_job_in_words(desk: Desk) -> None:
@@ -254,9 +262,9 @@ def test_a_worker_that_dies_or_refuses_fails_the_job_in_words(desk: Desk) -> Non
     folder = desk.library.derived_folder / "training"
     folder.mkdir(parents=True)
     (folder / "die").touch()
-    told = desk.train([page], epochs=2)
-    assert told["state"] == "failed"
-    assert "ended unexpectedly" in told["reason"]
+    training = desk.train([page], epochs=2)
+    assert training["state"] == "failed"
+    assert "ended unexpectedly" in training["reason"]
     (folder / "refuse").touch()
     assert desk.train([page], epochs=2)["reason"] == "The lines cannot be taught."
     (folder / "refuse").unlink()
@@ -269,8 +277,8 @@ def test_cancelled_before_it_starts_it_ends_at_once(desk: Desk) -> None:
     answer = desk.client.post(f"/api/training/jobs/{job_id}/cancel")
     assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
     assert answer.json()["audit_id"]
-    told = desk.training(job_id)
-    assert (told["phase"], told["reader_id"]) == ("cancelled", None)
+    training = desk.training(job_id)
+    assert (training["phase"], training["reader_id"]) == ("cancelled", None)
     for path in ("", "/cancel"):
         ask = desk.client.post if path else desk.client.get
         assert ask(f"/api/training/jobs/{NOWHERE}{path}").json()["code"] == "unknown_training"
@@ -288,9 +296,9 @@ def test_a_full_disk_at_landing_loses_no_training(desk: Desk, monkeypatch: pytes
     with monkeypatch.context() as patched:
         patched.setattr(model_files.shutil, "copyfileobj", full)
         desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert told["state"] == "failed"
-    assert "No space left on device" in told["reason"]
+    training = desk.training(job_id)
+    assert training["state"] == "failed"
+    assert "No space left on device" in training["reason"]
     assert desk.client.get("/api/training/models").json()["count"] == 0
     assert list((desk.library.models / "hand").iterdir()) == []
     desk.client.post(f"/api/activity/jobs/{job_id}/retry")
@@ -307,8 +315,8 @@ def test_undo_takes_the_model_away_and_redo_brings_it_back(desk: Desk) -> None:
     assert undone.status_code == 200, undone.text
     assert desk.client.get("/api/training/models").json()["count"] == 0
     assert before == Path(f"{desk.card_path(model)}.undone").read_bytes()
-    again = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
-    assert again.status_code == 200, again.text
+    second_answer = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
+    assert second_answer.status_code == 200, second_answer.text
     assert desk.card_path(model).read_bytes() == before
 
 
@@ -322,8 +330,8 @@ def test_a_global_copy_is_the_card_byte_for_byte_and_undo_removes_it(desk: Desk)
     assert copied.read_bytes() == (desk.library.models / "hand" / f"{model}.onnx").read_bytes()
     assert (copied.parent / f"{model}.card.json").read_bytes() == desk.card_path(model).read_bytes()
     assert desk.client.get("/api/training/models").json()["items"][0]["location"] == "both"
-    again = desk.client.post("/api/training/models/make-global", json={"model": model})
-    assert (again.status_code, again.json()["code"]) == (409, "already_global")
+    second_answer = desk.client.post("/api/training/models/make-global", json={"model": model})
+    assert (second_answer.status_code, second_answer.json()["code"]) == (409, "already_global")
     undone = desk.client.post(f"/api/actions/audit/{told['audit_id']}/undo")
     assert undone.status_code == 200
     assert not copied.exists()
@@ -345,8 +353,8 @@ def test_a_card_that_a_person_broke_harms_nothing(desk: Desk, written: str) -> N
     desk.card_path(model).write_text(written, "utf-8")
     (listed,) = desk.client.get("/api/training/models").json()["items"]
     assert (listed["id"], listed["may_publish"]) == (model, False)
-    one = desk.client.get("/api/training/model", params={"model": model})
-    assert one.status_code == 200, one.text
+    answer = desk.client.get("/api/training/model", params={"model": model})
+    assert answer.status_code == 200, answer.text
     assert (
         desk.client.get("/api/training/model", params={"model": "hand-base"}).json()["code"]
         == "unknown_model"

@@ -42,14 +42,14 @@ def laid_out(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     def looking(self: Any, trainer: Any, given: dict[str, Any]) -> None:
         from PIL import Image
 
-        told = json.loads((self.folder / "lines.json").read_text("utf-8"))["lines"]
+        lines = json.loads((self.folder / "lines.json").read_text("utf-8"))["lines"]
         data = (self.folder / "pictures.bin").read_bytes()
         seen.clear()
         at = 0
-        for one in told:
-            picture = Image.open(io.BytesIO(data[at : at + one["bytes"]]))
-            seen.append({**one, "size": picture.size})
-            at += one["bytes"]
+        for line in lines:
+            picture = Image.open(io.BytesIO(data[at : at + line["bytes"]]))
+            seen.append({**line, "size": picture.size})
+            at += line["bytes"]
         assert at == len(data)
         train(self, trainer, given)
 
@@ -77,8 +77,8 @@ def make_reasoned(text: str, reasons: str = "A long s.") -> str:
 
 
 def gather(desk: Desk, page: str) -> None:
-    given = {"scope_ids": [page], "checked": "teacher", "provider": "Here", "model": "tiny"}
-    answer = desk.client.post("/api/training/reasons", json=given)
+    given_body = {"scope_ids": [page], "checked": "teacher", "provider": "Here", "model": "tiny"}
+    answer = desk.client.post("/api/training/reasons", json=given_body)
     assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
 
@@ -149,12 +149,20 @@ def test_a_vision_model_is_trained_here_and_lands_with_its_card(
         "price_per_hour_usd": 0.0,
     }
     desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(answer.json()["job_id"])
-    assert (told["state"], told["card"], told["reader_id"]) == ("done", "vision-lora", None), told
-    assert told["model_id"] == "service-trained/abbot"
-    assert [one["phase"] for one in told["history"]] == ["waiting", "preparing", "running", "landing", "done"]
-    assert told["measured"]["epochs"] == 3
-    assert told["request"]["arm"] == "answer"
+    training = desk.training(answer.json()["job_id"])
+    assert (training["state"], training["card"], training["reader_id"]) == ("done", "vision-lora", None), (
+        training
+    )
+    assert training["model_id"] == "service-trained/abbot"
+    assert [entry["phase"] for entry in training["history"]] == [
+        "waiting",
+        "preparing",
+        "running",
+        "landing",
+        "done",
+    ]
+    assert training["measured"]["epochs"] == 3
+    assert training["request"]["arm"] == "answer"
     assert [one["text"] for one in laid_out] == [
         "line naught",
         *(f"line {number}" for number in range(1, 11)),
@@ -193,7 +201,7 @@ def test_a_vision_model_is_trained_here_and_lands_with_its_card(
         "this-machine",
     )
     assert card["training_set"]["lines_checked_by_a_person"] == 1
-    assert not (desk.library.derived_folder / "training" / told["id"]).exists()
+    assert not (desk.library.derived_folder / "training" / training["id"]).exists()
 
 
 def test_a_name_that_is_taken_is_counted_on_also_after_an_undo(desk: Desk) -> None:
@@ -205,8 +213,8 @@ def test_a_name_that_is_taken_is_counted_on_also_after_an_undo(desk: Desk) -> No
     assert answer["may_publish"] is True
     store = desk.engine.settings.state_dir / "models" / "vision"
     assert (store / "service-trained--student" / "config.json").is_file()
-    again = desk.client.post("/api/training/models/make-global", json={"model": first["model_id"]})
-    assert again.json()["code"] == "already_global"
+    second_answer = desk.client.post("/api/training/models/make-global", json={"model": first["model_id"]})
+    assert second_answer.json()["code"] == "already_global"
     assert train(desk, body(page))["model_id"] == "service-trained/student-2"
     both = {item["id"]: item["location"] for item in desk.client.get("/api/training/models").json()["items"]}
     assert both == {"service-trained/student": "both", "service-trained/student-2": "project"}
@@ -236,7 +244,7 @@ def test_arms_are_taught_the_lines_that_every_reasoning_arm_covers(
     ]
     gather(desk, page)
     # Line 0: one letter in ten off, kept at 0.10. Line 1: two off, not kept. Line 2: kept, no thinking. Line 3: no answer.
-    told = train(desk, body(page, name="why", arm="why"))["training_set"]
+    training_set = train(desk, body(page, name="why", arm="why"))["training_set"]
     assert [one["text"] for one in laid_out] == [texts[0]], "thinking covers line 0 alone"
     assert json.loads(laid_out[0]["answer"]) == {
         "reasons": "The last letter is faint.",
@@ -244,7 +252,7 @@ def test_arms_are_taught_the_lines_that_every_reasoning_arm_covers(
         "transcription": texts[0],
     }
     counts = {
-        key: told[key]
+        key: training_set[key]
         for key in (
             "lines_taught",
             "lines_with_reasons",
@@ -270,10 +278,12 @@ def test_arms_are_taught_the_lines_that_every_reasoning_arm_covers(
         if arm == "review":
             assert "draft one" in laid_out[0]["prompt"]
             assert json.loads(laid_out[0]["answer"])["transcription"] == texts[0]
-    told = train(desk, body(page, name="all", arm="why", all_lines=True, max_trace_cer=1.0))["training_set"]
+    training_set = train(desk, body(page, name="all", arm="why", all_lines=True, max_trace_cer=1.0))[
+        "training_set"
+    ]
     assert [one["text"] for one in laid_out] == texts
     assert [one["answer"].startswith("{") for one in laid_out] == [True, True, True, False]
-    assert told["lines_taught_the_answer_alone"] == 1
+    assert training_set["lines_taught_the_answer_alone"] == 1
     refused = start(desk, body(page, arm="why", max_trace_cer=0.0, scope_ids=[desk.page(["bare"])[0]]))
     assert refused.json()["code"] == "nothing_reasoned"
 

@@ -30,8 +30,8 @@ def runtime_python() -> Path:
     ARMARIUM_TEST_VISION_TRAINER names an interpreter that has transformers, peft and bitsandbytes; else the engine's own
     runtime is looked for.
     """
-    if named := os.environ.get("ARMARIUM_TEST_VISION_TRAINER"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_TEST_VISION_TRAINER"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / VISION_TORCH.name
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         if read_marker(place) is not None:
@@ -108,8 +108,8 @@ def test_a_tiny_model_learns_goes_on_after_a_kill_and_reads_in_four_bits(
     finally:
         converter.kill()
     assert (converted["bits"], converted["layers"]) == (4, 14)
-    stated = json.loads(Path(converted["model"]).read_text("utf-8"))["quantization_config"]
-    assert stated["load_in_4bit"] is True
+    quantization = json.loads(Path(converted["model"]).read_text("utf-8"))["quantization_config"]
+    assert quantization["load_in_4bit"] is True
     page = tmp_path / "page.png"
     page.write_bytes(picture(20))
     reader = start_worker("armarium_reader_vision.reader:VisionReader", python, READER)
@@ -131,7 +131,7 @@ def test_a_base_that_is_no_model_is_refused(python: Path, tmp_path: Path) -> Non
     given = {"folder": str(tmp_path / "training"), "base": {"path": str(tmp_path / "base" / "config.json")}}
     trainer = start_worker("armarium_vision_trainer.trainer:VisionTrainer", python)
     try:
-        with pytest.raises(WorkerRefused, match="no image-text model"):
+        with pytest.raises(WorkerRefused, match="not an image-text model"):
             trainer.call("epoch", {**given, "epoch": 1})
     finally:
         trainer.kill()
@@ -140,8 +140,8 @@ def test_a_base_that_is_no_model_is_refused(python: Path, tmp_path: Path) -> Non
 def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> None:
     path = PACKAGE / VISION_TORCH.requirements
     text = path.read_text("utf-8")
-    named = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert len(pinned_versions(path)) == len(named)
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert len(pinned_versions(path)) == len(lines)
     assert "://" not in text
 
 

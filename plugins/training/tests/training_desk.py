@@ -136,8 +136,8 @@ class Desk:
             "/api/training/set", params={"teacher": teacher, "scope_ids": list(scope), **more}
         )
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def give_trainers(self) -> None:
         for one in (LoopbackTrainer, LoopbackDetector, LoopbackLora):
@@ -185,8 +185,8 @@ class Desk:
     def training(self, job_id: str) -> dict[str, Any]:
         answer = self.client.get(f"/api/training/jobs/{job_id}")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def card_path(self, model: str) -> Path:
         return self.library.models / "hand" / f"{model}.card.json"

@@ -26,8 +26,8 @@ def runtime_python() -> Path:
     """Return the interpreter that ARMARIUM_TEST_WHISPER names, or that of an installed runtime; skip if there
     is none.
     """
-    if named := os.environ.get("ARMARIUM_TEST_WHISPER"):
-        return Path(named)
+    if answer := os.environ.get("ARMARIUM_TEST_WHISPER"):
+        return Path(answer)
     folder = Settings().state_dir / "runtimes" / WHISPER.name
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         if read_marker(place) is not None:

@@ -86,8 +86,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory, program: list[str]) -> Iterat
         engine.ask("POST", "/api/library", {"path": library, "name": "Letters & <deeds>"})
         engine.library = library
         pages = engine.import_folder(folder / "pages")
-        (known,) = engine.ask("GET", "/api/registry")["libraries"]
-        yield Desk(engine, known["id"], pages, texts)
+        (known_library,) = engine.ask("GET", "/api/registry")["libraries"]
+        yield Desk(engine, known_library["id"], pages, texts)
     finally:
         engine.stop()
 

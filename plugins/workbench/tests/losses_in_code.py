@@ -29,11 +29,11 @@ def find_values(trees: list[ast.Module]) -> Iterator[ast.expr]:
     """What the calls, variables, parameters and constants that say it are given, of whatever sort."""
     functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, Function)]
     losing = [function for function in functions if notes_losses(function)]
-    wanted = {name for function in losing for name in find_names(function)}
+    losing_names = {name for function in losing for name in find_names(function)}
     for tree in trees:
         for node in tree.body:
             if isinstance(node, ast.Assign):
-                yield from find_assigned(node, wanted)
+                yield from find_assigned(node, losing_names)
     parameters: dict[str, set[int]] = {}
     for function in losing:
         yield from find_in_calls(function)

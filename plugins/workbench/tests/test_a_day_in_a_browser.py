@@ -118,18 +118,18 @@ def test_a_baseline_is_drawn_and_a_shape_carried_and_a_region_deleted(
     page.mouse.click(*at(600, 310))
     expect(page.get_by_role("textbox", name="Text of line 2")).to_be_focused()
     page.keyboard.press("Alt+e")
-    was = rect_of(day, TEXTS[1])
+    rect_before = rect_of(day, TEXTS[1])
     page.mouse.move(*at(600, 310))
     page.mouse.down()
     page.mouse.move(*at(620, 340), steps=4)
     page.mouse.up()
-    wait_until(lambda: rect_of(day, TEXTS[1]) != was)
+    wait_until(lambda: rect_of(day, TEXTS[1]) != rect_before)
     assert rect_of(day, TEXTS[1]) == pytest.approx(
-        [was[0] + 20 / 1200, was[1] + 30 / 1600, *was[2:]], abs=0.004
+        [rect_before[0] + 20 / 1200, rect_before[1] + 30 / 1600, *rect_before[2:]], abs=0.004
     )
     shot(page, "day-carried")
     page.get_by_role("button", name="Undo").first.click()
-    wait_until(lambda: rect_of(day, TEXTS[1]) == was)
+    wait_until(lambda: rect_of(day, TEXTS[1]) == rect_before)
     # A click where a shape could be carried is still a click: on another line it chooses that one.
     page.mouse.click(*at(600, 510))
     expect(page.get_by_role("textbox", name="Text of line 3")).to_be_focused()
@@ -151,8 +151,8 @@ def test_a_baseline_is_drawn_and_a_shape_carried_and_a_region_deleted(
         page.wait_for_timeout(400)  # Two clicks, and not a double one.
     page.keyboard.press("Enter")
     wait_until(lambda: len(shapes(day)) == 5)
-    (drawn,) = (shape for shape in shapes(day) if shape["baseline"])
-    assert drawn["baseline"] == [
+    (shape,) = (shape for shape in shapes(day) if shape["baseline"])
+    assert shape["baseline"] == [
         pytest.approx([x / 1200, y / 1600], abs=0.01) for x, y in ((100, 220), (600, 225))
     ]
     page.keyboard.press("Escape")
@@ -166,8 +166,8 @@ def test_a_folder_is_narrowed_down_by_what_is_stated_of_its_pages(page: Page, da
 
     tagged = {"lima.jpg": ["Lima", "deed"], "blank 0.jpg": ["deed"]}
     for name, tags in tagged.items():
-        given = {"attributes": {"tags": tags, "archive": "<b>AGI</b>"}}
-        day.engine.ask("PATCH", f"/api/documents/{day.pages[name]}", given)
+        body = {"attributes": {"tags": tags, "archive": "<b>AGI</b>"}}
+        day.engine.ask("PATCH", f"/api/documents/{day.pages[name]}", body)
     show(page, day, "library")
     items = page.get_by_role("list", name="Contents").get_by_role("listitem")
     page.get_by_role("button", name="Filter", exact=True).click()

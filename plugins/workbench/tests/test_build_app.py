@@ -82,9 +82,9 @@ def test_where_it_cannot_be_built_the_setup_says_so_and_goes_on(
 ) -> None:
     npm(failing)
     assert build_app.main([]) == 1
-    told = capsys.readouterr().err
-    assert "the workbench is left out" in told
-    assert said in told
+    error_output = capsys.readouterr().err
+    assert "the workbench is left out" in error_output
+    assert said in error_output
     assert not build_app.BUILT_FROM.exists()
 
 

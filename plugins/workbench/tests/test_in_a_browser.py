@@ -31,14 +31,14 @@ def test_a_link_signs_a_browser_in_once(context: BrowserContext, desk: Desk, sho
     assert session["httpOnly"]
     assert session["sameSite"] == "Strict"
     context.clear_cookies()
-    again = context.new_page()
-    again.goto(link)
-    expect(again.get_by_role("heading", name="Not signed in")).to_be_visible()
-    expect(again.get_by_role("alert")).to_contain_text("used already")
-    shot(again, "sign-in")
+    second_page = context.new_page()
+    second_page.goto(link)
+    expect(second_page.get_by_role("heading", name="Not signed in")).to_be_visible()
+    expect(second_page.get_by_role("alert")).to_contain_text("used already")
+    shot(second_page, "sign-in")
     # A new link in the same window is only another fragment of the same address.
-    again.goto(desk.engine.new_link(desk.place("letter.jpg")))
-    expect(again.get_by_role("heading", name="letter.jpg")).to_be_visible()
+    second_page.goto(desk.engine.new_link(desk.place("letter.jpg")))
+    expect(second_page.get_by_role("heading", name="letter.jpg")).to_be_visible()
 
 
 def test_the_library_shows_the_pages_and_opens_one(page: Page, desk: Desk, shot: Shot) -> None:
@@ -62,9 +62,9 @@ def test_a_line_is_corrected_by_keyboard_alone_and_the_correction_undone(
 ) -> None:
     from playwright.sync_api import expect
 
-    was = desk.lines("letter.jpg")
+    lines_before = desk.lines("letter.jpg")
     page.goto(desk.engine.new_link(desk.place("letter.jpg")))
-    expect(page.get_by_role("button", name=was[1])).to_be_visible()
+    expect(page.get_by_role("button", name=lines_before[1])).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Alt+ArrowDown")
     expect(page.get_by_role("textbox", name="Text of line 2")).to_be_focused()
@@ -73,22 +73,22 @@ def test_a_line_is_corrected_by_keyboard_alone_and_the_correction_undone(
     page.keyboard.type(" ¶")
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Text of line 3")).to_be_focused()
-    corrected = [*was[:1], f"{was[1]} ¶", *was[2:]]
+    corrected = [*lines_before[:1], f"{lines_before[1]} ¶", *lines_before[2:]]
     desk.wait_for("letter.jpg", corrected)
     page.keyboard.press("Control+z")
-    desk.wait_for("letter.jpg", was)
+    desk.wait_for("letter.jpg", lines_before)
     page.keyboard.press("Control+Shift+z")
     desk.wait_for("letter.jpg", corrected)
-    expect(page.get_by_role("button", name=f"2 {was[1]} ¶")).to_be_visible()
+    expect(page.get_by_role("button", name=f"2 {lines_before[1]} ¶")).to_be_visible()
 
 
 def test_what_is_typed_outlives_an_engine_that_is_killed(page: Page, desk: Desk) -> None:
     from playwright.sync_api import expect
 
     name = next(page for page in desk.pages if page.startswith("deed"))
-    was = desk.lines(name)
+    lines_before = desk.lines(name)
     page.goto(desk.engine.new_link(desk.place(name)))
-    page.get_by_role("button", name=f"1 {was[0]}").click()
+    page.get_by_role("button", name=f"1 {lines_before[0]}").click()
     page.keyboard.press("End")
     page.keyboard.type(" kept")
     desk.engine.kill()
@@ -96,38 +96,38 @@ def test_what_is_typed_outlives_an_engine_that_is_killed(page: Page, desk: Desk)
     page.keyboard.press("Control+Home")
     page.keyboard.type("Also kept. ")
     desk.engine.start()
-    desk.wait_for(name, [f"{was[0]} kept", *was[1:]])
+    desk.wait_for(name, [f"{lines_before[0]} kept", *lines_before[1:]])
     # What was not sent yet is there again in another window of the same browser.
-    again = page.context.new_page()
+    second_page = page.context.new_page()
     page.close()
-    again.goto(f"{desk.engine.address}/#{desk.place(name)}")
-    expect(again.get_by_text(f"Also kept. {was[1]}")).to_be_visible()
+    second_page.goto(f"{desk.engine.address}/#{desk.place(name)}")
+    expect(second_page.get_by_text(f"Also kept. {lines_before[1]}")).to_be_visible()
 
 
 def test_two_windows_on_one_line_let_the_person_decide(page: Page, desk: Desk, shot: Shot) -> None:
     from playwright.sync_api import expect
 
-    was = desk.lines("letter.jpg")
+    lines_before = desk.lines("letter.jpg")
     page.goto(desk.engine.new_link(desk.place("letter.jpg")))
-    expect(page.get_by_role("button", name=was[4])).to_be_visible()
-    other = page.context.new_page()
-    other.goto(f"{desk.engine.address}/#{desk.place('letter.jpg')}")
-    for window in (page, other):
-        window.get_by_role("button", name=f"5 {was[4]}").click()
+    expect(page.get_by_role("button", name=lines_before[4])).to_be_visible()
+    other_page = page.context.new_page()
+    other_page.goto(f"{desk.engine.address}/#{desk.place('letter.jpg')}")
+    for window in (page, other_page):
+        window.get_by_role("button", name=f"5 {lines_before[4]}").click()
         expect(window.get_by_role("textbox", name="Text of line 5")).to_be_focused()
-    for window, word in ((page, "one"), (other, "two")):
+    for window, word in ((page, "one"), (other_page, "two")):
         window.keyboard.press("Control+End")
         window.keyboard.type(f" {word}")
     page.keyboard.press("Enter")
-    desk.wait_for("letter.jpg", [*was[:4], f"{was[4]} one", *was[5:]])
-    other.keyboard.press("Enter")
-    other.get_by_role("button", name=re.compile("Somebody else wrote this line")).click()
-    decide = other.get_by_role("alert")
-    expect(decide).to_contain_text(f"{was[4]} one")
-    expect(decide).to_contain_text(f"{was[4]} two")
-    shot(other, "conflict")
+    desk.wait_for("letter.jpg", [*lines_before[:4], f"{lines_before[4]} one", *lines_before[5:]])
+    other_page.keyboard.press("Enter")
+    other_page.get_by_role("button", name=re.compile("Somebody else wrote this line")).click()
+    decide = other_page.get_by_role("alert")
+    expect(decide).to_contain_text(f"{lines_before[4]} one")
+    expect(decide).to_contain_text(f"{lines_before[4]} two")
+    shot(other_page, "conflict")
     decide.get_by_role("button", name="Save mine").click()
-    desk.wait_for("letter.jpg", [*was[:4], f"{was[4]} two", *was[5:]])
+    desk.wait_for("letter.jpg", [*lines_before[:4], f"{lines_before[4]} two", *lines_before[5:]])
 
 
 def test_markup_in_names_and_lines_is_shown_as_it_is_spelled(page: Page, desk: Desk, shot: Shot) -> None:

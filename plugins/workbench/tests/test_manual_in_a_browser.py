@@ -41,8 +41,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory, program: list[str]) -> Iterat
         engine.library = str(folder / "Letters.library")
         engine.ask("POST", "/api/library", {"path": engine.library, "name": "Letters of Tomás de la Ribera"})
         pages = engine.import_folder(folder / "box")
-        (known,) = engine.ask("GET", "/api/registry")["libraries"]
-        yield Desk(engine, known["id"], pages, texts)
+        (library,) = engine.ask("GET", "/api/registry")["libraries"]
+        yield Desk(engine, library["id"], pages, texts)
     finally:
         engine.stop()
 
@@ -73,8 +73,8 @@ def show(page: Page, desk: Desk, view: str) -> None:
 
 
 def act(desk: Desk, name: str, **params: Any) -> dict[str, Any]:
-    done: dict[str, Any] = desk.engine.ask("POST", "/api/actions/invoke", {"name": name, "params": params})
-    return done["result"]
+    answer: dict[str, Any] = desk.engine.ask("POST", "/api/actions/invoke", {"name": name, "params": params})
+    return answer["result"]
 
 
 def spans(desk: Desk, page: str) -> tuple[str, list[dict[str, Any]]]:
@@ -85,15 +85,15 @@ def spans(desk: Desk, page: str) -> tuple[str, list[dict[str, Any]]]:
 def test_a_line_is_corrected_beside_its_picture(page: Page, desk: Desk, picture: Picture) -> None:
     from playwright.sync_api import expect
 
-    was = desk.lines("0001.jpg")
+    lines_before = desk.lines("0001.jpg")
     page.goto(desk.engine.new_link(desk.place("0001.jpg")))
-    page.get_by_role("button", name=was[2]).click()
+    page.get_by_role("button", name=lines_before[2]).click()
     expect(page.get_by_role("textbox", name="Text of line 3")).to_have_value(re.compile("carla del día"))
     picture(page, "page")
-    now = was[2].replace("carla", "carta")
+    now = lines_before[2].replace("carla", "carta")
     page.get_by_role("textbox", name="Text of line 3").fill(now)
     page.keyboard.press("Enter")
-    desk.wait_for("0001.jpg", [*was[:2], now, *was[3:]])
+    desk.wait_for("0001.jpg", [*lines_before[:2], now, *lines_before[3:]])
 
 
 def test_a_word_is_found_with_the_pictures_of_its_lines(page: Page, desk: Desk, picture: Picture) -> None:

@@ -50,11 +50,11 @@ def test_markup_of_publishers_models_and_agents_is_text_in_every_view(page: Page
     with urllib.request.urlopen(sent) as answer:
         imported = json.load(answer)
     (referenced,) = ask("GET", f"/api/documents?parent_id={imported['document_id']}")["items"]
-    made = ask("POST", "/api/tokens", {"name": MARKUP[:60], "role": "editor", "model": MARKUP[:60]})
-    agent = made["token"]
+    new_answer = ask("POST", "/api/tokens", {"name": MARKUP[:60], "role": "editor", "model": MARKUP[:60]})
+    agent = new_answer["token"]
     line = ask("GET", f"/api/segments/document/{letter}/text")["spans"][0]["segment_id"]
     ask("POST", f"/api/segments/{line}/correct", {"text": MARKUP}, token=agent)
-    whose = {"made_for": MARKUP[:60], "for_token": made["id"]}
+    whose = {"made_for": MARKUP[:60], "for_token": new_answer["id"]}
     branch = ask("POST", "/api/branches", {"name": MARKUP[:60], **whose})
     there = {"token": agent, "library": branch["library_path"]}
     ask("POST", f"/api/segments/{line}/correct", {"text": MARKUP + " again"}, **there)

@@ -68,8 +68,8 @@ def test_open_names_a_page_by_its_name_and_answers_programs(desk: Desk) -> None:
 def test_open_shows_a_branch_which_no_list_of_projects_has(desk: Desk, context: BrowserContext) -> None:
     from playwright.sync_api import expect
 
-    made = desk.engine.ask("POST", "/api/branches", {"name": "Corrections", "made_for": "Ana"})
-    said = open_(desk.engine, "letter.jpg", "--library", made["library_path"])
+    answer = desk.engine.ask("POST", "/api/branches", {"name": "Corrections", "made_for": "Ana"})
+    said = open_(desk.engine, "letter.jpg", "--library", answer["library_path"])
     assert said.returncode == 0, said.stderr
     page = context.new_page()
     page.goto(said.stdout.split()[-1])
@@ -77,7 +77,7 @@ def test_open_shows_a_branch_which_no_list_of_projects_has(desk: Desk, context: 
     expect(page.get_by_role("link", name="Corrections", exact=True)).to_be_visible()
     page.reload()
     expect(page.get_by_role("heading", name="letter.jpg")).to_be_visible()
-    page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/proposals/{made['id']}")
+    page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/proposals/{answer['id']}")
     page.get_by_role("link", name="Open the branch and look around in it").click()
     expect(page.get_by_role("list", name="Contents")).to_be_visible()
     expect(page.get_by_role("link", name="Corrections", exact=True)).to_be_visible()

@@ -68,7 +68,7 @@ def save_file(page: Page, button: str) -> bytes:
 def test_exports_are_saved_by_the_browser(page: Page, desk: Desk, shot: Shot) -> None:
     from playwright.sync_api import expect
 
-    said = desk.lines("letter.jpg")[0].split()[-1].encode()
+    data = desk.lines("letter.jpg")[0].split()[-1].encode()
     page.goto(desk.engine.new_link(f"/p/{desk.project_id}/export?on={desk.pages['letter.jpg']}"))
     files = page.get_by_role("region", name="Files to save")
     files.get_by_role("combobox", name="Format").select_option("word")
@@ -76,7 +76,7 @@ def test_exports_are_saved_by_the_browser(page: Page, desk: Desk, shot: Shot) ->
     expect(files.get_by_text("shapes of lines")).to_be_visible()
     shot(page, "out-export")
     with zipfile.ZipFile(io.BytesIO(save_file(page, r"Save .*\.docx"))) as word:
-        assert said in word.read("word/document.xml")
+        assert data in word.read("word/document.xml")
     files.get_by_role("combobox", name="Format").select_option("Searchable PDF")
     files.get_by_role("combobox", name="Files").select_option("one for each folder")
     files.get_by_role("button", name="See what it would be").click()
@@ -87,7 +87,7 @@ def test_exports_are_saved_by_the_browser(page: Page, desk: Desk, shot: Shot) ->
     assert b"ocrx_word" in save_file(page, r"Save .*\.hocr")
     whole = page.get_by_role("region", name="The whole project")
     whole.get_by_role("button", name="See what it would be").click()
-    assert said in save_file(page, r"Save .*\.jsonl")
+    assert data in save_file(page, r"Save .*\.jsonl")
 
 
 def test_a_panel_of_a_plugin_shows_the_page_and_reaches_nothing_else(
@@ -180,7 +180,7 @@ def test_who_may_only_look_is_known_by_name_and_offered_nothing_else(
 
     expect(viewer.get_by_role("link", name="Letters & <deeds>")).to_be_visible()
     assert viewer.get_by_role("button", name="New project").count() == 0
-    assert "Berta" in {one["name"] for one in desk.engine.ask("GET", "/api/tokens")["items"]}
+    assert "Berta" in {item["name"] for item in desk.engine.ask("GET", "/api/tokens")["items"]}
     line = desk.lines("letter.jpg")[1]
     viewer.goto(f"{desk.engine.address}/#{desk.place('letter.jpg')}")
     viewer.get_by_role("button", name=f"2 {line}").click()
@@ -226,8 +226,8 @@ def test_markup_is_text_in_every_view(page: Page, desk: Desk) -> None:
     ask = desk.engine.ask
     name = next(page for page in desk.pages if page.startswith("<b>"))
     document = desk.pages[name]
-    given = {"page_label": MARKUP, "date_original": MARKUP, "attributes": {"tags": [MARKUP], MARKUP: MARKUP}}
-    ask("PATCH", f"/api/documents/{document}", given)
+    body = {"page_label": MARKUP, "date_original": MARKUP, "attributes": {"tags": [MARKUP], MARKUP: MARKUP}}
+    ask("PATCH", f"/api/documents/{document}", body)
     entity = ask("POST", "/api/entities", {"canonical_name": MARKUP, "entity_type": "person"})
     ask("POST", "/api/tokens", {"name": MARKUP[:60], "role": "viewer"})
     record = {

@@ -137,27 +137,27 @@ def open_page(page: Page, desk: Desk, name: str) -> None:
 
 
 def test_forty_lines_are_corrected_by_keyboard_alone(page: Page, pages: Desk) -> None:
-    was = pages.lines("forty.jpg")
+    lines_before = pages.lines("forty.jpg")
     open_page(page, pages, "forty.jpg")
     page.keyboard.press("ArrowDown")
     page.wait_for_load_state("networkidle")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    for _ in was:
+    for _ in lines_before:
         page.keyboard.press("Control+End")
         page.keyboard.type(" ·")
         page.keyboard.press("Enter")
-    pages.wait_for("forty.jpg", [f"{line} ·" for line in was])
+    pages.wait_for("forty.jpg", [f"{line} ·" for line in lines_before])
     # The window knows what it wrote itself: it asks for neither lines nor outlines again.
     assert [url for url in asked if re.search(r"/document/\w+/(lines|shapes|text)", url)] == []
     page.keyboard.press("Control+z")
-    pages.wait_for("forty.jpg", [*(f"{line} ·" for line in was[:-1]), was[-1]])
+    pages.wait_for("forty.jpg", [*(f"{line} ·" for line in lines_before[:-1]), lines_before[-1]])
 
 
 def test_what_is_taken_back_at_once_waits_until_it_is_saved(page: Page, pages: Desk) -> None:
     from playwright.sync_api import expect
 
-    was = pages.lines("rivals.jpg")
+    lines_before = pages.lines("rivals.jpg")
     held: list[Route] = []
     open_page(page, pages, "rivals.jpg")
     page.route("**/correct*", lambda route: held.append(route))
@@ -169,7 +169,7 @@ def test_what_is_taken_back_at_once_waits_until_it_is_saved(page: Page, pages: D
     page.keyboard.press("Control+z")
     held.pop().continue_()
     expect(page.get_by_role("status").get_by_text("Undone:")).to_be_visible()
-    assert pages.lines("rivals.jpg") == was
+    assert pages.lines("rivals.jpg") == lines_before
 
     page.keyboard.type("x")
     page.keyboard.press("Enter")
@@ -177,7 +177,7 @@ def test_what_is_taken_back_at_once_waits_until_it_is_saved(page: Page, pages: D
     page.keyboard.press("Control+z")
     held.pop().fulfill(status=409, json={"detail": "Somebody else wrote this line."})
     expect(page.get_by_text("What was typed last is not saved")).to_be_visible()
-    assert pages.lines("rivals.jpg") == was
+    assert pages.lines("rivals.jpg") == lines_before
 
 
 def test_two_browsers_on_one_line_are_both_shown(
@@ -185,32 +185,34 @@ def test_two_browsers_on_one_line_are_both_shown(
 ) -> None:
     from playwright.sync_api import expect
 
-    was = pages.lines("rivals.jpg")
+    lines_before = pages.lines("rivals.jpg")
     elsewhere = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
-    other = elsewhere.new_page()
+    other_page = elsewhere.new_page()
     try:
-        for window in (page, other):
+        for window in (page, other_page):
             open_page(window, pages, "rivals.jpg")
-            window.get_by_role("button", name=f"2 {was[1]}").click()
+            window.get_by_role("button", name=f"2 {lines_before[1]}").click()
             expect(window.get_by_role("textbox", name="Text of line 2")).to_be_focused()
-        other.keyboard.press("Control+End")
-        other.keyboard.type(" mine")
+        other_page.keyboard.press("Control+End")
+        other_page.keyboard.type(" mine")
         page.keyboard.press("Control+End")
         page.keyboard.type(" theirs")
         page.keyboard.press("Enter")
-        pages.wait_for("rivals.jpg", [was[0], f"{was[1]} theirs", *was[2:]])
-        other.keyboard.press("Enter")
-        other.get_by_role("button", name=re.compile("Somebody else wrote this line")).click()
-        decide = other.get_by_role("alert")
-        expect(decide).to_contain_text(f"{was[1]} theirs")
-        expect(decide).to_contain_text(f"{was[1]} mine")
+        pages.wait_for("rivals.jpg", [lines_before[0], f"{lines_before[1]} theirs", *lines_before[2:]])
+        other_page.keyboard.press("Enter")
+        other_page.get_by_role("button", name=re.compile("Somebody else wrote this line")).click()
+        decide = other_page.get_by_role("alert")
+        expect(decide).to_contain_text(f"{lines_before[1]} theirs")
+        expect(decide).to_contain_text(f"{lines_before[1]} mine")
         decide.get_by_role("button", name="Keep what is there").click()
-        expect(other.get_by_role("textbox", name="Text of line 2")).to_have_value(f"{was[1]} theirs")
+        expect(other_page.get_by_role("textbox", name="Text of line 2")).to_have_value(
+            f"{lines_before[1]} theirs"
+        )
     finally:
         elsewhere.close()
-    assert pages.lines("rivals.jpg")[1] == f"{was[1]} theirs"
+    assert pages.lines("rivals.jpg")[1] == f"{lines_before[1]} theirs"
     page.keyboard.press("Control+z")
-    pages.wait_for("rivals.jpg", was)
+    pages.wait_for("rivals.jpg", lines_before)
 
 
 def test_a_page_of_4525_segments_is_shown_and_its_lines_are_chosen_on_the_picture(
@@ -240,20 +242,20 @@ def test_a_page_from_right_to_left_is_corrected_and_put_in_another_order_by_keyb
 ) -> None:
     from playwright.sync_api import expect
 
-    was = pages.lines("hebrew.jpg")
+    lines_before = pages.lines("hebrew.jpg")
     open_page(page, pages, "hebrew.jpg")
     expect(page.get_by_role("region", name="Text of the page").get_by_role("list")).to_have_css(
         "direction", "rtl"
     )
     page.keyboard.press("ArrowDown")
     field = page.get_by_role("textbox", name="Text of line 1")
-    expect(field).to_have_value(was[0])
+    expect(field).to_have_value(lines_before[0])
     expect(field).to_have_css("direction", "rtl")
     page.keyboard.press("Control+End")
     page.keyboard.type(" ה")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox", name="Text of line 2")).to_have_value(was[1])
-    corrected = [f"{was[0]} ה", *was[1:]]
+    expect(page.get_by_role("textbox", name="Text of line 2")).to_have_value(lines_before[1])
+    corrected = [f"{lines_before[0]} ה", *lines_before[1:]]
     pages.wait_for("hebrew.jpg", corrected)
     second = page.get_by_role("textbox", name="Text of line 2")
     page.keyboard.press("Alt+l")
@@ -266,9 +268,9 @@ def test_a_page_from_right_to_left_is_corrected_and_put_in_another_order_by_keyb
     page.keyboard.press("Alt+m")
     naming = page.get_by_role("dialog", name="Name a person or place")
     naming.get_by_role("button", name="Save").click()
-    expect(page.get_by_text(f"{was[1]} is named here now.")).to_be_visible()
+    expect(page.get_by_text(f"{lines_before[1]} is named here now.")).to_be_visible()
     (mention,) = pages.engine.ask("GET", f"/api/documents/{pages.pages['hebrew.jpg']}/mentions")["items"]
-    assert (mention["text"], mention["canonical_name"]) == (was[1], was[1])
+    assert (mention["text"], mention["canonical_name"]) == (lines_before[1], lines_before[1])
     page.keyboard.press("Alt+w")
     writing = page.get_by_role("dialog", name="Language, script and direction")
     expect(writing.get_by_role("option", name="From right to left (as the text shows)")).to_be_attached()
@@ -282,19 +284,27 @@ def test_a_page_from_right_to_left_is_corrected_and_put_in_another_order_by_keyb
     page.keyboard.press("Control+z")
     expect(second).to_have_css("direction", "rtl")
     page.keyboard.press("Alt+Shift+ArrowDown")
-    expect(page.get_by_role("textbox", name="Text of line 3")).to_have_value(was[1])
-    wait_until(lambda: in_order(pages, "hebrew.jpg") == [corrected[0], was[2], was[1], was[3]])
+    expect(page.get_by_role("textbox", name="Text of line 3")).to_have_value(lines_before[1])
+    wait_until(
+        lambda: (
+            in_order(pages, "hebrew.jpg") == [corrected[0], lines_before[2], lines_before[1], lines_before[3]]
+        )
+    )
     shot(page, "right-to-left")
     page.keyboard.press("Control+z")
-    expect(page.get_by_role("textbox", name="Text of line 2")).to_have_value(was[1])
+    expect(page.get_by_role("textbox", name="Text of line 2")).to_have_value(lines_before[1])
     wait_until(lambda: in_order(pages, "hebrew.jpg") == corrected)
     # However fast the keys are pressed, one move waits for the other.
     for _ in range(3):
         page.keyboard.press("Alt+Shift+ArrowDown")
-    wait_until(lambda: in_order(pages, "hebrew.jpg") == [corrected[0], was[2], was[3], was[1]])
+    wait_until(
+        lambda: (
+            in_order(pages, "hebrew.jpg") == [corrected[0], lines_before[2], lines_before[3], lines_before[1]]
+        )
+    )
     for _ in range(3):
         page.keyboard.press("Alt+Shift+ArrowUp")
-    wait_until(lambda: in_order(pages, "hebrew.jpg") == [was[1], corrected[0], *was[2:]])
+    wait_until(lambda: in_order(pages, "hebrew.jpg") == [lines_before[1], corrected[0], *lines_before[2:]])
 
 
 def test_a_vertical_page_runs_in_columns_from_the_right_and_a_column_is_dragged(
@@ -302,7 +312,7 @@ def test_a_vertical_page_runs_in_columns_from_the_right_and_a_column_is_dragged(
 ) -> None:
     from playwright.sync_api import expect
 
-    was = pages.lines("chinese.jpg")
+    lines_before = pages.lines("chinese.jpg")
     open_page(page, pages, "chinese.jpg")
     text = page.get_by_role("region", name="Text of the page")
     expect(text.get_by_role("list")).to_have_css("writing-mode", "vertical-rl")
@@ -315,7 +325,7 @@ def test_a_vertical_page_runs_in_columns_from_the_right_and_a_column_is_dragged(
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("textbox", name="Text of line 1")).to_have_css("writing-mode", "vertical-rl")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox", name="Text of line 2")).to_have_value(was[1])
+    expect(page.get_by_role("textbox", name="Text of line 2")).to_have_value(lines_before[1])
     shot(page, "vertical")
     assert_no_obstacle(page)
     page.keyboard.press("Escape")
@@ -326,17 +336,22 @@ def test_a_vertical_page_runs_in_columns_from_the_right_and_a_column_is_dragged(
     page.mouse.down()
     page.mouse.move(third["x"] + 4, third["y"] + 60, steps=4)
     page.mouse.up()
-    wait_until(lambda: in_order(pages, "chinese.jpg") == [was[1], was[2], was[0], was[3]])
-    expect(rows.nth(2)).to_contain_text(was[0])
+    wait_until(
+        lambda: (
+            in_order(pages, "chinese.jpg")
+            == [lines_before[1], lines_before[2], lines_before[0], lines_before[3]]
+        )
+    )
+    expect(rows.nth(2)).to_contain_text(lines_before[0])
     page.keyboard.press("Control+z")
-    wait_until(lambda: in_order(pages, "chinese.jpg") == was)
+    wait_until(lambda: in_order(pages, "chinese.jpg") == lines_before)
 
 
 def test_two_passes_are_compared_word_by_word_and_one_is_chosen(page: Page, pages: Desk, shot: Shot) -> None:
     from playwright.sync_api import expect
 
     name = "rivals.jpg"
-    was = pages.lines(name)
+    lines_before = pages.lines(name)
     first = segments(pages, name, "lines")["pass_id"]
     shapes = [shape for shape in segments(pages, name, "shapes")["shapes"] if shape["kind"] == "line"]
     read = ["En la uilla", "de Lima", "a veynte dias"]
@@ -345,8 +360,8 @@ def test_two_passes_are_compared_word_by_word_and_one_is_chosen(page: Page, page
         for at, (shape, text) in enumerate(zip(shapes, read, strict=False))
     ]
     about = {"document_id": pages.pages[name], "name": "Read again", "provider": "reader"}
-    taken = {"name": "segment.take_lines", "params": {**about, "lines": lines}}
-    pages.engine.ask("POST", "/api/actions/invoke", taken)
+    body = {"name": "segment.take_lines", "params": {**about, "lines": lines}}
+    pages.engine.ask("POST", "/api/actions/invoke", body)
     path = f"/api/segments/passes/{first}/working"
     pages.engine.ask("PUT", path, {"working": True})
 
@@ -361,22 +376,22 @@ def test_two_passes_are_compared_word_by_word_and_one_is_chosen(page: Page, page
     shot(page, "beside")
     assert_no_obstacle(page)
     rows.nth(2).get_by_role("button", name="Use this one").click()
-    pages.wait_for(name, [*was[:2], "a veynte dias", was[3]])
+    pages.wait_for(name, [*lines_before[:2], "a veynte dias", lines_before[3]])
     page.keyboard.press("Control+z")
-    pages.wait_for(name, was)
+    pages.wait_for(name, lines_before)
     page.get_by_role("button", name="Use this pass").click()
     pages.wait_for(name, read)
     expect(page.get_by_role("heading", name="Read again")).to_be_visible()
     page.keyboard.press("Control+z")
-    pages.wait_for(name, was)
+    pages.wait_for(name, lines_before)
 
 
 def test_a_region_is_drawn_made_a_cell_of_a_table_and_taken_back(page: Page, pages: Desk, shot: Shot) -> None:
     from playwright.sync_api import expect
 
     def cells() -> list[dict[str, int]]:
-        found = segments(pages, "table.jpg", "shapes")["shapes"]
-        return [item["cell"] for item in found if item["cell"]]
+        shapes = segments(pages, "table.jpg", "shapes")["shapes"]
+        return [item["cell"] for item in shapes if item["cell"]]
 
     open_page(page, pages, "table.jpg")
     picture = page.get_by_role("img", name="Picture of the page")

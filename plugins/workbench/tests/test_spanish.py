@@ -133,10 +133,10 @@ def titles_in(node: ast.AST) -> Iterator[str]:
 
 def missed_by(call: ast.Call, called: str) -> Iterator[str]:
     """The nouns whose unknown ids *call* makes a refusal of, which is put together of these."""
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    values_by_arg = {keyword.arg: keyword.value for keyword in call.keywords}
     if called == "missing" and isinstance(call.args[0], ast.Constant):
         yield str(call.args[0].value)
-    elif called == "record" and "hint" in given:
+    elif called == "record" and "hint" in values_by_arg:
         labels = (
             keyword.value
             for arg in call.args
@@ -287,7 +287,9 @@ def test_what_our_drivers_and_purposes_are_called_is_said_in_spanish(
 ) -> None:
     known = {form for part in spanish.values() for form in part}
     assert [f"{name}: {label}" for name, label in labels().items() if label not in known] == []
-    assert {text for one in PURPOSES.values() for text in (one.title, one.description)} - known == set()
+    assert {
+        text for purpose in PURPOSES.values() for text in (purpose.title, purpose.description)
+    } - known == set()
 
 
 def test_nothing_is_translated_that_is_said_no_more(

@@ -191,8 +191,8 @@ def test_a_hand_gets_lines_and_a_letterform_an_example_cut_out_of_one(
     form.get_by_role("button", name="Save").click()
     expect(page.get_by_text("1 example · 1 page")).to_be_visible()
     check(page, "letters", shot)
-    (made,) = desk.engine.ask("GET", "/api/letterforms?character=g")["items"]
-    segment = desk.engine.ask("GET", f"/api/segments/{made['segment_id']}")["segment"]
+    (item,) = desk.engine.ask("GET", "/api/letterforms?character=g")["items"]
+    segment = desk.engine.ask("GET", f"/api/segments/{item['segment_id']}")["segment"]
     assert segment["bbox_w"] < 0.2
     # What is cut out of a line changes nothing of the text.
     assert desk.lines("letter.jpg") == before
@@ -233,8 +233,8 @@ def test_a_page_is_laid_on_the_ground_and_shows_its_places(page: Page, desk: Des
     expect(page.get_by_text("m off (root mean square)")).to_be_visible()
     expect(picture.get_by_role("link", name="Paris")).to_be_visible()
     check(page, "map", shot)
-    (known,) = desk.engine.ask("GET", "/api/georeference/maps")["items"]
-    assert (known["document_id"], known["have"], known["status"]) == (desk.pages[deed], 4, "ready")
+    (item,) = desk.engine.ask("GET", "/api/georeference/maps")["items"]
+    assert (item["document_id"], item["have"], item["status"]) == (desk.pages[deed], 4, "ready")
     undo(page)
     expect(picture.get_by_role("link", name="Paris")).to_have_count(0)
     undo(page)

@@ -63,23 +63,23 @@ def test_one_file_of_all_pages_is_saved_with_their_pictures(page: Page, desk: De
 def test_a_letter_is_inserted_and_another_reading_chosen_and_taken_back(page: Page, desk: Desk) -> None:
     from playwright.sync_api import expect
 
-    was = desk.lines("letter.jpg")
+    lines_before = desk.lines("letter.jpg")
     page.goto(desk.engine.new_link(desk.place("letter.jpg")))
-    page.get_by_role("button", name=f"2 {was[1]}").click()
+    page.get_by_role("button", name=f"2 {lines_before[1]}").click()
     field = page.get_by_role("textbox", name="Text of line 2")
     expect(field).to_be_focused()
     page.keyboard.press("End")
     page.keyboard.press("Alt+l")
     page.get_by_role("button", name="Insert ſ", exact=True).click()
-    expect(field).to_have_value(f"{was[1]}ſ")
+    expect(field).to_have_value(f"{lines_before[1]}ſ")
     page.keyboard.press("Enter")
-    corrected = [was[0], f"{was[1]}ſ", *was[2:]]
+    corrected = [lines_before[0], f"{lines_before[1]}ſ", *lines_before[2:]]
     desk.wait_for("letter.jpg", corrected)
     page.keyboard.press("Shift+Enter")
     expect(field).to_be_focused()
     page.keyboard.press("Alt+o")
     page.get_by_role("button", name="Use this one").click()
-    desk.wait_for("letter.jpg", was)
+    desk.wait_for("letter.jpg", lines_before)
     page.keyboard.press("Escape")
     undo(page)
     desk.wait_for("letter.jpg", corrected)

@@ -290,8 +290,8 @@ class WorkflowProject:
         """Return a run as the API answers it."""
         answer = self.client.get(f"/api/workflow-execution/threads/{thread_id}")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        found_answer: dict[str, Any] = answer.json()
+        return found_answer
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
         """Return the rows of a query."""

@@ -126,10 +126,14 @@ def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
     if taken == "yes":
         steps[2]["condition"] = {"expression": "$.inputs.gone"}
     told, ended = execute_chain(project, chain(project, steps), word="go", count=3)
-    found = statuses(ended)
-    assert (found["ask"], found["between"], found[taken]) == ("done", "skipped", "done")
+    found_statuses = statuses(ended)
+    assert (found_statuses["ask"], found_statuses["between"], found_statuses[taken]) == (
+        "done",
+        "skipped",
+        "done",
+    )
     if taken == "no":
-        assert found["yes"] == "skipped"
+        assert found_statuses["yes"] == "skipped"
     skipped = project.of(told["steps"][1]["thread_id"])
     assert (skipped["status"], skipped["reason"]) == ("cancelled", "The chain skipped this step.")
 
@@ -251,8 +255,8 @@ def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
     assert "join takes a list" in standing["step_results"][0]["error"]
     assert (statuses(standing)["a"], statuses(standing)["b"]) == ("waiting", "waiting")
     # A step that ended keeps its state when its run is deleted.
-    gone = {"thread_ids": [answer["steps"][0]["thread_id"]]}
-    assert project.client.post("/api/workflow-execution/runs/delete", json=gone).json()["deleted"] == 1
+    body = {"thread_ids": [answer["steps"][0]["thread_id"]]}
+    assert project.client.post("/api/workflow-execution/runs/delete", json=body).json()["deleted"] == 1
     assert statuses(project.client.get(url).json())["bad"] == "failed"
     resumed = project.client.post(f"/api/workflow-execution/threads/{thread}/resume")
     assert resumed.status_code == 200, resumed.text

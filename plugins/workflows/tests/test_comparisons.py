@@ -38,8 +38,8 @@ def test_transcriptions_are_compared_line_by_line(project: WorkflowProject) -> N
     first, second = project.pages(2)
     left = project.run(workflow("small-read", text="Dear Sir|I write|to you"), [first, second])
     right = project.run(workflow("small-read", text="Dear Sir|I wrote|to you|now"), [first])
-    told = compare_runs(project, left, right).json()
-    (pair,) = told["pairs"]
+    answer = compare_runs(project, left, right).json()
+    (pair,) = answer["pairs"]
     assert (pair["document_id"], pair["artifact_type"], pair["both"]) == (first, "transcription", 2)
     assert [(line["op"], line["left_text"], line["right_text"]) for line in pair["lines"]] == [
         ("equal", "Dear Sir", "Dear Sir"),
@@ -55,8 +55,11 @@ def test_transcriptions_are_compared_line_by_line(project: WorkflowProject) -> N
     ]
     # i to o in the second line, a line break and "now" at the end: five changes.
     assert pair["rate"] == 5 / len("Dear Sir\nI write\nto you")
-    assert [(one["document_id"], one["side"]) for one in told["unpaired"]] == [(second, "left")]
-    assert (told["left"]["thread_id"], told["right"]["thread_id"]) == (left["thread_id"], right["thread_id"])
+    assert [(one["document_id"], one["side"]) for one in answer["unpaired"]] == [(second, "left")]
+    assert (answer["left"]["thread_id"], answer["right"]["thread_id"]) == (
+        left["thread_id"],
+        right["thread_id"],
+    )
 
 
 def test_what_was_extracted_is_compared_item_by_item(project: WorkflowProject) -> None:
@@ -79,17 +82,17 @@ def test_a_page_that_only_one_run_did_is_not_compared_and_one_without_results_ha
     one, both, torn = project.pages(3)
     left = project.run(workflow("small-regions", word="Ana"), [one, both, torn])
     right = project.run(workflow("small-regions", word="Inés", bad=[torn]), [both, torn])
-    told = compare_runs(project, left, right).json()
-    assert [(pair["document_id"], pair["only_left"], pair["only_right"]) for pair in told["pairs"]] == [
+    answer = compare_runs(project, left, right).json()
+    assert [(pair["document_id"], pair["only_left"], pair["only_right"]) for pair in answer["pairs"]] == [
         (both, ["Ana"], ["Inés"])
     ]
-    assert [(row["document_id"], row["side"], row["artifact_id"]) for row in told["unpaired"]] == [
+    assert [(row["document_id"], row["side"], row["artifact_id"]) for row in answer["unpaired"]] == [
         (one, "left", None),
         (torn, "left", None),
     ]
     nothing = project.run(workflow("small-people", people=[]), [both])
-    told = compare_runs(project, left, nothing).json()
-    assert [(pair["document_id"], pair["only_left"]) for pair in told["pairs"]] == [(both, ["Ana"])]
+    answer = compare_runs(project, left, nothing).json()
+    assert [(pair["document_id"], pair["only_left"]) for pair in answer["pairs"]] == [(both, ["Ana"])]
 
 
 def test_only_two_runs_that_are_done_are_compared(project: WorkflowProject) -> None:

@@ -159,8 +159,8 @@ def test_ten_thousand_nodes_are_refused(project: WorkflowProject) -> None:
 
 def test_a_graph_is_saved_read_changed_and_removed(project: WorkflowProject) -> None:
     saved = project.save(two_steps())
-    found = project.client.get(f"/api/workflows/{saved}").json()
-    first = found["nodes"][1]
+    answer = project.client.get(f"/api/workflows/{saved}").json()
+    first = answer["nodes"][1]
     assert first["input_ports"][0] == {
         "id": "page_image",
         "type": "image",
@@ -179,7 +179,7 @@ def test_a_graph_is_saved_read_changed_and_removed(project: WorkflowProject) -> 
         ("regions", "json"),
         ("result", "json"),
     ]
-    assert (first["uses_llm"], found["is_system"]) == (False, False)
+    assert (first["uses_llm"], answer["is_system"]) == (False, False)
     changed = project.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Anew"}).json()
     assert changed["name"] == "Anew"
     assert project.client.delete(f"/api/workflows/{saved}").json()["status"] == "deleted"

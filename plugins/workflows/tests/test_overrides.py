@@ -56,8 +56,8 @@ def find_choice(
         "graph": {"provider": graph[0], "model": graph[1]},
     }
     one = NodeIn.model_validate(node("n", "small-who", **of_node))
-    found = settings_of(project.engine, one, of, given, {})
-    return tuple(getattr(found, name) for name in ("reader", "provider", "model"))
+    settings = settings_of(project.engine, one, of, given, {})
+    return tuple(getattr(settings, name) for name in ("reader", "provider", "model"))
 
 
 def test_a_run_precedes_the_node_and_the_node_precedes_the_workflow(project: WorkflowProject) -> None:
@@ -107,8 +107,8 @@ def test_a_line_reader_applies_only_to_nodes_that_read_lines(project: WorkflowPr
 def test_a_workflow_without_such_a_node_refuses_a_line_reader(project: WorkflowProject, tool: str) -> None:
     nodes = [node("pages", "input"), node("first", tool)]
     flow = project.save({"name": "W", "nodes": nodes, "edges": [edge("pages.pages", "first.page_image")]})
-    sent = {"scope_ids": project.pages(1), "provider_override": "linereader", "model_override": "court"}
-    answer = project.client.post(f"/api/workflows/{flow}/execute", json=sent)
+    body = {"scope_ids": project.pages(1), "provider_override": "linereader", "model_override": "court"}
+    answer = project.client.post(f"/api/workflows/{flow}/execute", json=body)
     assert (answer.status_code, answer.json()["code"]) == (400, "no_node_for_override")
     assert "reads lines" in answer.json()["detail"]
 
@@ -126,10 +126,10 @@ def test_a_run_reads_with_the_line_reader_or_the_provider_that_it_names(project:
         assert models(project, provider_override="Loopback") == [("Loopback:tiny", "local-model")]
     ((model, _),) = models(project, provider_override="linereader")
     assert model.startswith("hand:")
-    sent = {"scope_ids": project.pages(1), "provider_override": "linereader", "model_override": "/etc/passwd"}
-    answer = project.client.post("/api/workflows/system-read-a-line/execute", json=sent)
+    body = {"scope_ids": project.pages(1), "provider_override": "linereader", "model_override": "/etc/passwd"}
+    answer = project.client.post("/api/workflows/system-read-a-line/execute", json=body)
     assert (answer.status_code, answer.json()["code"]) == (403, "path_not_allowed")
     answer = project.client.post(
-        "/api/workflows/system-read-a-line/execute", json={**sent, "model_override": "linereader:nobody@1"}
+        "/api/workflows/system-read-a-line/execute", json={**body, "model_override": "linereader:nobody@1"}
     )
     assert answer.status_code in (404, 409), answer.text

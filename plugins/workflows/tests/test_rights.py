@@ -74,17 +74,17 @@ def test_runs_show_nothing_of_a_restricted_page_to_an_outsider(
     left = read_as(project, [hidden, plain], [SECRET, PLAIN])
     right = read_as(project, [hidden, plain], [f"{SECRET}x", f"{PLAIN}x"])
     assert (left["status"], right["status"]) == ("done", "done"), (left, right)
-    asked = run_routes(left["thread_id"], right["thread_id"])
-    seen = {path: project.client.get(path).text for path in asked}
+    routes = run_routes(left["thread_id"], right["thread_id"])
+    seen = {path: project.client.get(path).text for path in routes}
     assert sum(SECRET in text for text in seen.values()) >= 3, "the comparison, and the outputs of both runs"
     project.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
-    told = {path: project.client.get(path, headers=outsider) for path in asked}
+    told = {path: project.client.get(path, headers=outsider) for path in routes}
     assert {path for path, one in told.items() if SECRET in one.text or hidden in one.text} == set()
     assert {one.status_code for one in told.values()} == {200}
-    compared = told[asked[1]].json()
+    compared = told[routes[1]].json()
     assert [pair["document_id"] for pair in compared["pairs"]] == [plain]
     assert compared["unpaired"] == []
-    assert {path: project.client.get(path).text for path in asked[1:2]} == {asked[1]: seen[asked[1]]}
+    assert {path: project.client.get(path).text for path in routes[1:2]} == {routes[1]: seen[routes[1]]}
 
 
 def test_a_run_over_restricted_pages_alone_is_not_listed(

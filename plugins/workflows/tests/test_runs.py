@@ -20,7 +20,7 @@ def test_a_run_goes_over_all_pages_node_by_node(project: WorkflowProject) -> Non
     pages = project.pages(3)
     run = project.run(two_steps(), pages)
     assert (run["status"], run["pages"], run["pages_done"], run["pages_failed"]) == ("done", 3, 3, 0), run
-    assert project.marks() == sorted([(p, w) for p in pages for w in ("one", "two")])
+    assert project.marks() == sorted([(page, w) for page in pages for w in ("one", "two")])
     assert [(n["node_id"], n["status"]) for n in run["nodes"]] == [
         (name, "done") for name in ("pages", "first", "second", "result")
     ]
@@ -57,7 +57,10 @@ def test_a_page_that_fails_is_named_and_the_others_go_on(project: WorkflowProjec
     good, bad = project.pages(2)
     run = project.run(two_steps(bad=[bad]), [good, bad])
     assert (run["status"], run["pages_done"], run["pages_failed"]) == ("done", 1, 1)
-    assert {p["document_id"]: (p["status"], p["reason"]) for p in run["page_items"]} == {
+    assert {
+        page_item["document_id"]: (page_item["status"], page_item["reason"])
+        for page_item in run["page_items"]
+    } == {
         good: ("done", None),
         bad: ("failed", "The page is torn."),
     }
@@ -91,7 +94,7 @@ def test_what_was_not_done_is_read_again_by_the_same_workflow(project: WorkflowP
     assert (told["read_again_of"], told["pages"]) == (run["thread_id"], 1)
     project.idle()
     again = project.of(told["thread_id"])
-    assert [p["document_id"] for p in again["page_items"]] == [bad]
+    assert [page_item["document_id"] for page_item in again["page_items"]] == [bad]
     assert again["workflow_id"] == run["workflow_id"]
 
 
@@ -103,9 +106,9 @@ def test_a_run_is_read_again_as_it_was_started_whatever_became_of_its_workflow(
     thread = project.start(saved, [good, bad], provider_override="kraken", inputs={"times": 2})
     project.idle()
     project.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Another"})
-    again = project.client.post(f"/api/workflow-execution/threads/{thread}/read-again").json()
+    second_answer = project.client.post(f"/api/workflow-execution/threads/{thread}/read-again").json()
     project.idle()
-    told = project.of(again["thread_id"])
+    told = project.of(second_answer["thread_id"])
     assert (told["workflow_name"], told["provider"], told["pages_failed"]) == ("Two steps", "kraken", 1)
     project.client.delete(f"/api/workflows/{saved}")
     answer = project.client.post(f"/api/workflow-execution/threads/{thread}/read-again")
@@ -158,9 +161,9 @@ def test_cancel_withdraws_what_waits_and_the_rest_can_be_read_again(project: Wor
     assert project.marks() == []
     for what in ("pause", "cancel"):
         assert project.client.post(f"{url}/{what}").json()["code"] == "run_ended"
-    again = project.client.post(f"{url}/read-again").json()
+    second_answer = project.client.post(f"{url}/read-again").json()
     project.idle()
-    assert project.of(again["thread_id"])["pages_done"] == 2
+    assert project.of(second_answer["thread_id"])["pages_done"] == 2
 
 
 def test_a_run_that_goes_on_is_not_read_again_nor_is_its_checkpoint_removed(project: WorkflowProject) -> None:
@@ -181,7 +184,9 @@ def test_a_page_that_a_run_waits_for_is_not_paused_cancelled_or_retried(project:
         project.client.post(f"{job}/retry"),
         project.client.put(f"/api/activity/jobs/{run['thread_id']}:first/paused", json={"paused": True}),
     ]
-    assert [(a.status_code, a.json()["code"]) for a in answers] == [(409, "handed_in_by_run")] * 4
+    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [
+        (409, "handed_in_by_run")
+    ] * 4
 
 
 def test_a_run_that_ended_is_not_retried_but_read_again(project: WorkflowProject) -> None:
@@ -236,15 +241,17 @@ def test_read_again_and_resume_are_undone_only_while_nothing_was_written(project
     thread = project.start(project.save(two_steps()), pages)
     url = f"/api/workflow-execution/threads/{thread}"
     project.client.post(f"{url}/cancel")
-    again = project.client.post(f"{url}/read-again").json()
-    project.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/pause")
-    resumed = project.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/resume").json()
+    second_answer = project.client.post(f"{url}/read-again").json()
+    project.client.post(f"/api/workflow-execution/threads/{second_answer['thread_id']}/pause")
+    resumed = project.client.post(
+        f"/api/workflow-execution/threads/{second_answer['thread_id']}/resume"
+    ).json()
     project.idle()
-    for step in (again, resumed):
+    for step in (second_answer, resumed):
         answer = project.client.post(f"/api/actions/audit/{step['audit_id']}/undo")
         assert answer.status_code == 409
         told = answer.json()
-        assert (told["reason"], told["set_id"]) == ("not-undoable", again["thread_id"])
+        assert (told["reason"], told["set_id"]) == ("not-undoable", second_answer["thread_id"])
         assert "4 steps" in told["detail"]
 
 
@@ -252,8 +259,8 @@ def test_a_read_again_that_has_not_written_is_undone(project: WorkflowProject) -
     thread = project.start(project.save(two_steps()), project.pages(1))
     url = f"/api/workflow-execution/threads/{thread}"
     project.client.post(f"{url}/cancel")
-    again = project.client.post(f"{url}/read-again").json()
-    assert project.client.post(f"/api/actions/audit/{again['audit_id']}/undo").status_code == 200
+    second_answer = project.client.post(f"{url}/read-again").json()
+    assert project.client.post(f"/api/actions/audit/{second_answer['audit_id']}/undo").status_code == 200
     project.idle()
     assert project.marks() == []
 
@@ -482,7 +489,7 @@ def test_a_run_stopped_at_any_call_loses_and_repeats_nothing(
         run = project.of(thread)
         assert (run["status"], run["pages_done"]) == ("done", 2), (number, run)
         marks = project.rows("SELECT page_id, word FROM small_mark WHERE run_id = ?", thread)
-        assert sorted(marks) == sorted((p, w) for p in pages for w in ("one", "two")), number
+        assert sorted(marks) == sorted((page, w) for page in pages for w in ("one", "two")), number
         rows = project.rows("SELECT count(*) FROM workflow_page WHERE thread_id = ?", thread)
         assert rows == [(10,)], number
         lines = project.client.get("/api/activity", params={"thread_id": thread, "limit": 100}).json()[
@@ -504,14 +511,14 @@ def test_a_run_names_the_provider_and_model_that_it_was_started_with_or_that_its
         chosen = choice_of_run({"provider": run[0], "model": run[1]}, {"nodes": nodes, **graph})
         return chosen["provider"], chosen["model"]
 
-    plain, other = node("a", "x"), node("b", "x", provider_name="P", model_name="m")
+    plain, other_node = node("a", "x"), node("b", "x", provider_name="P", model_name="m")
     by_config = node("c", "x", config={"reader": "hand", "model": "own"})
     assert choice([node("in", "input"), plain], provider="W", model="w") == ("W", "w")
-    assert choice([other], provider="W", model="w") == ("P", "m")
-    assert choice([other], ("R", "r"), provider="W", model="w") == ("R", "r")
+    assert choice([other_node], provider="W", model="w") == ("P", "m")
+    assert choice([other_node], ("R", "r"), provider="W", model="w") == ("R", "r")
     assert choice([plain, by_config]) == ("hand", "own")
     # Two that differ: there is not one that the whole run was done by.
-    assert choice([plain, other], provider="W") == (None, "m")
+    assert choice([plain, other_node], provider="W") == (None, "m")
     assert choice([plain]) == (None, None)
     run = project.run(two_steps(reader="tesseract"), project.pages(1))
     assert run["provider"] == "tesseract"

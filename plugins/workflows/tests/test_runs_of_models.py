@@ -33,9 +33,12 @@ def test_calls_of_models_name_the_node_the_workflow_and_the_run(project: Workflo
     assert run["status"] == "done", run
     answer = project.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
     assert sorted(episode["subject"]["id"] for episode in answer["episodes"]) == sorted(pages)
-    for one in answer["episodes"]:
-        assert one["node"] == "ask"
-        assert (one["run"]["thread_id"], one["run"]["workflow_id"]) == (run["thread_id"], run["workflow_id"])
+    for episode in answer["episodes"]:
+        assert episode["node"] == "ask"
+        assert (episode["run"]["thread_id"], episode["run"]["workflow_id"]) == (
+            run["thread_id"],
+            run["workflow_id"],
+        )
 
 
 def test_the_history_of_a_document_has_its_jobs_and_runs_with_provider_model_and_its_own_cost(

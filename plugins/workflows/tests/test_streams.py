@@ -80,9 +80,15 @@ def test_a_stream_is_resumed_after_the_last_event_seen(project: WorkflowProject)
         f"/api/workflow-execution/threads/{thread}/stream", headers={"Last-Event-ID": str(seen["id"])}
     )
     assert answer.headers["content-type"].startswith("text/event-stream")
-    again = parse_frames(answer.content)
-    assert [item["kind"] for item in again] == ["snapshot", *(one["kind"] for one in lasting[4:]), "end"]
-    assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
+    second_frames = parse_frames(answer.content)
+    assert [item["kind"] for item in second_frames] == [
+        "snapshot",
+        *(one["kind"] for one in lasting[4:]),
+        "end",
+    ]
+    assert [second_frame["id"] for second_frame in second_frames[1:-1]] == [
+        second_frame["id"] for second_frame in lasting[4:]
+    ]
 
 
 def test_the_stream_reports_pause_and_resume_and_sends_heartbeats(
@@ -102,8 +108,8 @@ def test_the_stream_reports_pause_and_resume_and_sends_heartbeats(
 
     events = follow_run(project, thread, pause_again)
     assert events[0]["data"]["run"]["status"] == "paused"
-    said = [event["kind"] for event in events if event["kind"] in ("workflow_paused", "workflow_resumed")]
-    assert said == ["workflow_resumed", "workflow_paused", "workflow_resumed"]
+    kinds = [event["kind"] for event in events if event["kind"] in ("workflow_paused", "workflow_resumed")]
+    assert kinds == ["workflow_resumed", "workflow_paused", "workflow_resumed"]
     assert [event["kind"] for event in events][-2:] == ["workflow_completed", "end"]
 
 
@@ -169,7 +175,7 @@ def test_pieces_of_answers_are_streamed_only_to_followers(project: WorkflowProje
         found = follow_run(project, thread, project.idle, deltas=deltas)
     pieces = [item["data"] for item in found if item["kind"] == "model_delta"]
     assert project.marks() == [(page, "Dear Sir and Madam")]
-    assert [bool(one["body"].get("stream")) for one in provider.asked] == [deltas]
+    assert [bool(request["body"].get("stream")) for request in provider.asked] == [deltas]
     assert "".join(piece["text"] for piece in pieces) == ("Dear Sir and Madam" if deltas else "")
     assert {(piece["thread_id"], piece["document_id"]) for piece in pieces} == (
         {(thread, page)} if deltas else set()

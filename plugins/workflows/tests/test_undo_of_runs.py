@@ -103,9 +103,9 @@ def test_redoing_a_start_restores_no_other_step_undone_with_it(
     workflow = project.save(two_steps())
     begun = project.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
     project.idle()
-    other = project.client.post("/api/documents", json={"name": "Beside"}).json()
+    other_answer = project.client.post("/api/documents", json={"name": "Beside"}).json()
     both = project.client.post(
-        "/api/actions/audit/undo", json={"audit_ids": [begun["audit_id"], other["audit_id"]]}
+        "/api/actions/audit/undo", json={"audit_ids": [begun["audit_id"], other_answer["audit_id"]]}
     )
     assert both.status_code == 200, both.text
     listed = project.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]

@@ -215,9 +215,9 @@ def _third_party_plugins(base: Path) -> tuple[Path, Path]:
         if not site.exists():
             site.mkdir()
             _install(site)
-            known = Path(os.environ.get("SERVICE_PLUGIN_TRIALS", ""))
-            if known.is_file():
-                shutil.copyfile(known, verdicts)
+            verdicts_path = Path(os.environ.get("SERVICE_PLUGIN_TRIALS", ""))
+            if verdicts_path.is_file():
+                shutil.copyfile(verdicts_path, verdicts)
     return site, verdicts
 
 

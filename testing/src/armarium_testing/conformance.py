@@ -42,9 +42,11 @@ def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
     *engine* is started; the kit stops its background work, including what an example has started, before it checks what
     an action does. *folder* is empty and inside its allowed roots. Each action gets a project of its own.
     """
-    plugin = next((p for p in engine.plugins.loaded if p.name == name), None)
+    plugin = next((plugin for plugin in engine.plugins.loaded if plugin.name == name), None)
     if plugin is None:
-        why = next((r.why for r in engine.plugins.refused if r.name == name), "it is not installed")
+        why = next(
+            (refused.why for refused in engine.plugins.refused if refused.name == name), "it is not installed"
+        )
         return [Fault(name, f"the plugin is not loaded: {why}")]
     faults: list[Fault] = []
     for number, action in enumerate(plugin.actions):

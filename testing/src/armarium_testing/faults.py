@@ -263,13 +263,13 @@ class Striker:
 
         words, status, _ = self._in_child(look)
         for word in words:
-            kind, _, rest = word.partition(" ")
+            kind, _, label = word.partition(" ")
             if kind == "restart":
-                clock, work = map(float, rest.split())
+                clock, work = map(float, label.split())
                 self.report.slowest_restart = max(self.report.slowest_restart, clock)
                 self.report.dearest_restart = max(self.report.dearest_restart, work)
             else:
-                self.report.faults.append(f"{what}: {rest or word}")
+                self.report.faults.append(f"{what}: {label or word}")
         if status != 0:
             self.report.faults.append(f"{what}: what was left could not be checked")
 
@@ -307,7 +307,7 @@ class Striker:
 
     def _one_error(self, mode: int, number: int, number_of_error: int) -> None:
         place = self._copy()
-        what = (
+        outcome = (
             f"{errno.errorcode[number_of_error]} at call {number}{' and after' if mode == FAIL_FROM else ''}"
         )
 
@@ -332,11 +332,11 @@ class Striker:
         self.report.errors += 1
         if any(word.startswith("*refused") for word in words):
             self.report.refused_in_words += 1
-        self.report.faults += [f"{what}: {word[9:]}" for word in words if word.startswith("*changed ")]
+        self.report.faults += [f"{outcome}: {word[9:]}" for word in words if word.startswith("*changed ")]
         if status != 0 or "*written" not in words:
-            self.report.faults.append(f"{what}: {words[-1] if words else 'nothing was said'}")
+            self.report.faults.append(f"{outcome}: {words[-1] if words else 'nothing was said'}")
             return
-        self._look_over(place, [word for word in words if not word.startswith("*")], what)
+        self._look_over(place, [word for word in words if not word.startswith("*")], outcome)
 
     def _calls(self) -> int:
         """Return how many calls of the work the shim sees."""

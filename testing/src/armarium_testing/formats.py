@@ -79,7 +79,7 @@ def exercise_format(
     if driver.reads:
         assert files, f"{driver.name} reads: give at least one sample file to test it with."
         for sample in files:
-            _reads(driver, sample, text_only)
+            _check_reading(driver, sample, text_only)
             _refuses_broken(driver, sample)
     if driver.writes:
         for name, page in _pages().items():
@@ -113,25 +113,25 @@ def _states_itself(driver: FormatDriver) -> None:
 
 
 def _claims_nothing_foreign(driver: FormatDriver) -> None:
-    for what, data in {**NOT_IT, **HOSTILE_XML}.items():
+    for description, data in {**NOT_IT, **HOSTILE_XML}.items():
         sure = driver.sniff(data)
         assert isinstance(sure, float | int), f"{driver.name} is {sure!r} sure; say 0 to 1."
         assert 0 <= sure <= 1, f"{driver.name} is {sure!r} sure; say 0 to 1."
-        assert sure < 0.5, f"{driver.name} recognises {what} as its own ({sure})."
+        assert sure < 0.5, f"{driver.name} recognises {description} as its own ({sure})."
     if not driver.reads:
         return
-    for what, data in {**NOT_IT, **HOSTILE_XML}.items():
+    for description, data in {**NOT_IT, **HOSTILE_XML}.items():
         try:
             driver.read(data, ReadContext("strange", SIZE))
         except ServiceError as refusal:
             _sentence(driver, refusal)
         except Exception as fault:
             raise AssertionError(
-                f"{driver.name} breaks on {what} with {fault!r}; refuse it with a sentence."
+                f"{driver.name} breaks on {description} with {fault!r}; refuse it with a sentence."
             ) from fault
 
 
-def _reads(driver: FormatDriver, sample: Sample, text_only: bool = False) -> None:
+def _check_reading(driver: FormatDriver, sample: Sample, text_only: bool = False) -> None:
     sure = driver.sniff(sample.data)
     assert sure >= (0.01 if text_only else 0.5), (
         f"{driver.name} does not recognise its own {sample.name} ({sure})."
@@ -152,8 +152,8 @@ def _reads(driver: FormatDriver, sample: Sample, text_only: bool = False) -> Non
     assert sample.text is None or sample.text in texts, (
         f"{sample.name} says {sample.text!r}; that was not read."
     )
-    again = driver.read(sample.data, _context(sample))
-    assert _facts(pages[0]) == _facts(again[0]), (
+    second = driver.read(sample.data, _context(sample))
+    assert _facts(pages[0]) == _facts(second[0]), (
         f"{driver.name} reads {sample.name} differently the second time."
     )
 
@@ -188,16 +188,16 @@ def _refuses_broken(driver: FormatDriver, sample: Sample) -> None:
         "with noise in it": data[: len(data) // 2] + b"\xff\xfe\x80<&" + data[len(data) // 2 :],
         "doubled": data + data,
     }
-    for how, bytes_ in broken.items():
+    for damage, bytes_ in broken.items():
         try:
             for page in driver.read(bytes_, _context(sample)):
-                sound(page, f"{sample.name} {how}")
+                sound(page, f"{sample.name} {damage}")
         except ServiceError as refusal:
             _sentence(driver, refusal)
         except AssertionError:
             raise
         except Exception as fault:
-            raise AssertionError(f"{driver.name} breaks on {sample.name} {how}: {fault!r}.") from fault
+            raise AssertionError(f"{driver.name} breaks on {sample.name} {damage}: {fault!r}.") from fault
 
 
 def _sentence(driver: FormatDriver, refusal: ServiceError) -> None:
@@ -213,47 +213,47 @@ def _sentence(driver: FormatDriver, refusal: ServiceError) -> None:
 
 def _writes(driver: FormatDriver, page: PageModel, name: str) -> WrittenPage:
     before = _facts(page)
-    written = driver.write(page, NOW)
+    file = driver.write(page, NOW)
     assert _facts(page) == before, f"{driver.name} changes the page ({name}) that it writes."
-    assert isinstance(written.content, str), f"{driver.name} wrote no text for {name}."
-    for loss in written.losses:
+    assert isinstance(file.content, str), f"{driver.name} wrote no text for {name}."
+    for loss in file.losses:
         is_full = bool(loss.what) and bool(loss.why) and loss.count > 0
         assert is_full, f"{driver.name} reports an empty loss for {name}: {loss}."
-    problems = driver.validate(written.content)
+    problems = driver.validate(file.content)
     assert not problems, f"{driver.name} writes {name} and finds it invalid: {problems[:3]}."
-    assert driver.write(page, NOW).content == written.content, (
-        f"{driver.name} writes {name} differently twice."
-    )
-    written.content.encode()
-    return written
+    assert driver.write(page, NOW).content == file.content, f"{driver.name} writes {name} differently twice."
+    file.content.encode()
+    return file
 
 
 def _gives_back(driver: FormatDriver, page: PageModel, name: str, text_only: bool = False) -> None:
-    written = _writes(driver, page, name)
-    data = written.content.encode()
+    file = _writes(driver, page, name)
+    data = file.content.encode()
     if text_only:
-        if written.content.strip():
+        if file.content.strip():
             back = driver.read(data, ReadContext(name, SIZE))[0]
             sound(back, f"{name}, written and read again")
-            again = driver.write(back, NOW).content
-            assert again == written.content, f"{driver.name} is not stable over {name}."
+            rewritten = driver.write(back, NOW).content
+            assert rewritten == file.content, f"{driver.name} is not stable over {name}."
         return
     assert driver.sniff(data) >= 0.5, f"{driver.name} does not recognise what it wrote for {name}."
     back = driver.read(data, ReadContext(name, SIZE))[0]
     sound(back, f"{name}, written and read again")
-    segments, two = page.in_order(), back.in_order()
-    assert _texts(segments) == _texts(two), f"{driver.name} does not return the texts of {name} in order."
-    known = {segment.id: segment for segment in two}
+    segments, segments_back = page.in_order(), back.in_order()
+    assert _texts(segments) == _texts(segments_back), (
+        f"{driver.name} does not return the texts of {name} in order."
+    )
+    segments_by_id = {segment.id: segment for segment in segments_back}
     for segment in segments:
-        other = known.get(segment.id)
+        other = segments_by_id.get(segment.id)
         assert other is not None, (
             f"{driver.name} loses the id {segment.id} of {name}: what it writes and reads again has the same ids. "
             "A format of bare text that has none is tried with text_only=True."
         )
         if len(segment.baseline) > 1:
-            drawn = [(max(0, round(x)), max(0, round(y))) for x, y in segment.baseline]
-            assert other.baseline == drawn, f"{driver.name} moves the baseline of {segment.id} of {name}."
-    assert driver.write(back, NOW).content == written.content, f"{driver.name} is not stable over {name}."
+            pixels = [(max(0, round(x)), max(0, round(y))) for x, y in segment.baseline]
+            assert other.baseline == pixels, f"{driver.name} moves the baseline of {segment.id} of {name}."
+    assert driver.write(back, NOW).content == file.content, f"{driver.name} is not stable over {name}."
 
 
 def _texts(segments: Iterable[PageSegment]) -> list[tuple[str, str]]:
@@ -268,7 +268,7 @@ def _facts(page: PageModel) -> list[tuple[object, ...]]:
             segment.kind_raw,
             tuple(segment.points),
             tuple(segment.baseline),
-            tuple(t.text for t in segment.texts),
+            tuple(text.text for text in segment.texts),
         )
         for segment in page.walk()
     ]

@@ -101,7 +101,9 @@ class Histories:
             for table in engine.library_schema.tracked
         }
         self._columns = {
-            table.name: [c.name for c in table.columns if c.name not in rules_of(table).monotonic]
+            table.name: [
+                column.name for column in table.columns if column.name not in rules_of(table).monotonic
+            ]
             for table in engine.library_schema.tracked
         }
         self._parents = [
@@ -119,7 +121,7 @@ class Histories:
         ]
         """Values that no two rows of a table may share; null is never shared."""
         self._grown = {
-            table.name: [c.name for c in table.columns if c.name in rules_of(table).monotonic]
+            table.name: [column.name for column in table.columns if column.name in rules_of(table).monotonic]
             for table in engine.library_schema.tracked
         }
         self._counters: dict[Key, tuple[Any, ...]] = {}
@@ -205,21 +207,23 @@ class Histories:
         # Newest first, as the engine takes them; ids are ordered by time.
         chosen.sort(key=lambda step: step.audit_id, reverse=True)
         foretold, content = self._foretell(chosen)
-        where = f"seed {self.seed}, history {number}: undo of {[step.audit_id for step in chosen]}"
+        at_step = f"seed {self.seed}, history {number}: undo of {[step.audit_id for step in chosen]}"
         try:
             answer = self.engine.undo(self.library, [step.audit_id for step in chosen], LOCAL_OWNER)
         except ServiceError as error:
             reason = str(error.fields.get("reason"))
             self.tally.refused[reason] = self.tally.refused.get(reason, 0) + 1
             if foretold != reason:
-                raise Difference(f"{where} was refused ({reason}); predicted: {foretold or 'done'}") from None
+                raise Difference(
+                    f"{at_step} was refused ({reason}); predicted: {foretold or 'done'}"
+                ) from None
             if self.read() != self.content:
-                raise Difference(f"{where} was refused and changed something") from None
+                raise Difference(f"{at_step} was refused and changed something") from None
             return
         if foretold is not None:
-            raise Difference(f"{where} was done; predicted: refused, {foretold}")
+            raise Difference(f"{at_step} was done; predicted: refused, {foretold}")
         if self.read() != content:
-            raise Difference(f"{where} left other rows than were there before")
+            raise Difference(f"{at_step} left other rows than were there before")
         self.tally.undone += len(chosen)
         state = self.content
         for step, audit_id in zip(chosen, answer["audit_ids"], strict=True):
@@ -302,8 +306,10 @@ class Histories:
         for table, positions in self._unique:
             if not any(name == table for name, _ in step.changed):
                 continue
-            held = [[row[at] for at in positions] for (name, _), row in content.items() if name == table]
-            whole = [tuple(values) for values in held if None not in values]
+            rows_of_table = [
+                [row[at] for at in positions] for (name, _), row in content.items() if name == table
+            ]
+            whole = [tuple(values) for values in rows_of_table if None not in values]
             if len(set(whole)) < len(whole):
                 return True
         return False

@@ -34,8 +34,8 @@ class Model:
                 columns = [column.name for column in table.columns]
                 keys = [column.name for column in table.primary_key.columns]
                 rows = raw.execute(f"SELECT {', '.join(map(quote_name, columns))} FROM {quote_name(name)}")
-                named = (dict(zip(columns, row, strict=True)) for row in rows)
-                content[name] = {tuple(row[key] for key in keys): row for row in named}
+                row_dicts = (dict(zip(columns, row, strict=True)) for row in rows)
+                content[name] = {tuple(row[key] for key in keys): row for row in row_dicts}
         return content
 
     def nodes(self, content: Content) -> list[str]:

@@ -50,11 +50,11 @@ class LineTrainer(Trainer):
         """Do the epochs up to the number *epoch*, recorded in a file."""
         folder, number = Path(call.params["folder"]), int(call.params["epoch"])
         path = folder / "checkpoint.json"
-        done: list[dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else []
+        epochs: list[dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else []
         lines = _laid_out(call, "lines")
         if (folder.parent / "refuse").exists():
             raise Refused("The lines cannot be taught.")
-        while len(done) < number:
+        while len(epochs) < number:
             for step in range(10):
                 call.check()
                 call.progress(step, 10)
@@ -63,10 +63,10 @@ class LineTrainer(Trainer):
             if (folder.parent / "die").exists():
                 (folder.parent / "die").unlink()
                 os._exit(9)
-            now = len(done) + 1
-            done.append(_outcome(now, lines=len(lines), best=now <= 3, cer=0.5 / min(now, 3)))
-            write_whole(path, json.dumps(done).encode())
-        return done[number - 1]
+            epoch = len(epochs) + 1
+            epochs.append(_outcome(epoch, lines=len(lines), best=epoch <= 3, cer=0.5 / min(epoch, 3)))
+            write_whole(path, json.dumps(epochs).encode())
+        return epochs[number - 1]
 
     @staticmethod
     def finish(call: Call) -> dict[str, Any]:
@@ -104,15 +104,15 @@ class RegionTrainer(Trainer):
         """Write a folder whose model contains the regions of the first page it was trained on."""
         pages = _laid_out(call, "pages")
         regions = next(page["regions"] for page in pages if page["part"] != "held-out")
-        held = [page for page in pages if page["part"] == "held-out" and page["regions"]]
+        held_out_pages = [page for page in pages if page["part"] == "held-out" and page["regions"]]
         target = Path(call.params["folder"]) / "model" / "config.json"
         target.parent.mkdir(exist_ok=True)
         config = {"model_type": KIND, "regions": regions, "base": call.params.get("base")}
         write_whole(target, json.dumps(config).encode())
         return {
             "model": str(target),
-            "map50": 0.75 if held else None,
-            "held_out_pages": len(held),
+            "map50": 0.75 if held_out_pages else None,
+            "held_out_pages": len(held_out_pages),
             "classes": sorted({region["class"] for region in regions}),
         }
 
@@ -150,15 +150,15 @@ class VisionTrainer(Trainer):
     def finish(call: Call) -> dict[str, Any]:
         """Write folders that look like a model's and an adapter's."""
         folder = Path(call.params["folder"])
-        written = {
+        model = {
             "model": folder / "merged" / "config.json",
             "adapter": folder / "adapter" / "adapter_config.json",
         }
-        for config in written.values():
+        for config in model.values():
             config.parent.mkdir(exist_ok=True)
             config.write_text(json.dumps({"base": call.params["base"]}), "utf-8")
             (config.parent / "model.safetensors").write_bytes(b"weights")
-        return {name: str(config) for name, config in written.items()}
+        return {name: str(config) for name, config in model.items()}
 
 
 def convert(call: Call) -> dict[str, Any]:

@@ -37,19 +37,19 @@ class Rivalry:
         if not new:
             return
         self._find_said()
-        asked: set[Thing] = set()
+        things: set[Thing] = set()
         for place in new:
             of = self._thing(place, versions.theirs[place])
-            found = self._compare(place, self.said.get(of, []))
-            if found == "same":
+            verdict = self._compare(place, self.said.get(of, []))
+            if verdict == "same":
                 versions.same.add(place)
-            elif found == "rival":
-                versions.conflicts[place] = found
-                asked.add(of)
+            elif verdict == "rival":
+                versions.conflicts[place] = verdict
+                things.add(of)
         for place in self.concerned:
             # That a former choice ended is part of what is decided.
             ended = place[0] == self.choices and place in versions.base and versions.is_open(place)
-            if ended and self._thing(place, versions.base[place]) in asked:
+            if ended and self._thing(place, versions.base[place]) in things:
                 versions.conflicts[place] = "rival"
 
     def _find_said(self) -> None:
@@ -79,10 +79,10 @@ class Rivalry:
             return "rival" if differing else "same" if chosen else None
         if chosen and differing:
             return "rival"
-        made = [other for other in said if other[0] == self.made]
-        if any(self.versions.is_alike(theirs[place], ours[other], self.made) for other in made):
+        made_here = [other for other in said if other[0] == self.made]
+        if any(self.versions.is_alike(theirs[place], ours[other], self.made) for other in made_here):
             return "same"
-        return "rival" if made and not chosen else None
+        return "rival" if made_here and not chosen else None
 
     def _thing(self, place: Place, row: Row) -> Thing:
         return tuple(row[name] for name in rules_of(self.versions.schema.by_name[place[0]]).rivals)

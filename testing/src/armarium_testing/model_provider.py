@@ -265,5 +265,5 @@ def _anthropic_events(answer: Answer, pieces: list[str]) -> Iterator[bytes]:
 
 
 def _event(data: Mapping[str, Any], name: str | None = None) -> bytes:
-    named = f"event: {name}\n" if name else ""
-    return f"{named}data: {json.dumps(data)}\n\n".encode()
+    event_line = f"event: {name}\n" if name else ""
+    return f"{event_line}data: {json.dumps(data)}\n\n".encode()

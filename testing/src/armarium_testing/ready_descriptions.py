@@ -20,7 +20,7 @@ def described_once() -> Iterator[None]:
     """For the duration of the block, applications of this process whose routes are the same share their description; each
     gets a copy of its own.
     """
-    known: dict[Hashable, bytes] = {}
+    descriptions: dict[Hashable, bytes] = {}
 
     def describe_once(app: FastAPI, **options: Any) -> None:
         describe(app, **options)
@@ -33,9 +33,9 @@ def described_once() -> Iterator[None]:
                     for route in routes_of(app.routes)
                     if route.include_in_schema
                 )
-                if key not in known:
-                    known[key] = orjson.dumps(make())
-                app.openapi_schema = orjson.loads(known[key])
+                if key not in descriptions:
+                    descriptions[key] = orjson.dumps(make())
+                app.openapi_schema = orjson.loads(descriptions[key])
             return app.openapi_schema
 
         app.openapi = openapi  # type: ignore[method-assign]

@@ -52,14 +52,14 @@ def plugins_examined_once() -> Iterator[None]:
         if not isinstance(module, ModuleType) or sys.modules.get(module.__name__) is not module:
             return points.plugin_of(module)
         hook = getattr(module, points.FIRST, None)
-        known = contributed.get(module.__name__)
+        known_plugin = contributed.get(module.__name__)
         # A test may have put another function in its place.
-        if known is None or known[0] is not hook:
+        if known_plugin is None or known_plugin[0] is not hook:
             plugin = points.plugin_of(module)
-            known = contributed[module.__name__] = hook, replace(plugin, hooks=plugin.hooks or module)
-            if not faults.faults_of(known[1]):
-                faultless.add(id(known[1]))
-        return known[1]
+            known_plugin = contributed[module.__name__] = hook, replace(plugin, hooks=plugin.hooks or module)
+            if not faults.faults_of(known_plugin[1]):
+                faultless.add(id(known_plugin[1]))
+        return known_plugin[1]
 
     def faults_of(plugin: Plugin) -> list[str]:
         return [] if id(plugin) in faultless else faults.faults_of(plugin)

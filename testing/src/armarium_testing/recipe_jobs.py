@@ -39,8 +39,8 @@ def exercise_recipe_job(
     its last step and its end, and be undone and redone as a set to the same digest.
     """
     if job_id not in engine.recipe_jobs:
-        known = ", ".join(engine.recipe_jobs) or "none"
-        return [f"There is no recipe job {job_id}; there are: {known}."]
+        known_names = ", ".join(engine.recipe_jobs) or "none"
+        return [f"There is no recipe job {job_id}; there are: {known_names}."]
     job = engine.recipe_jobs[job_id]
     faults = [*faults_of_recipe_job(job), *_unknown_actions(engine, job)]
     example = example_of(engine, job)
@@ -152,7 +152,8 @@ def _find_unmarked(
             if not columns:
                 continue
             keys = " AND ".join(
-                f"h.{quote_name(c.name)} = t.{quote_name(c.name)}" for c in table.primary_key.columns
+                f"h.{quote_name(column.name)} = t.{quote_name(column.name)}"
+                for column in table.primary_key.columns
             )
             for name in columns:
                 (bare,) = raw.execute(

@@ -98,9 +98,9 @@ def _calls(module: ModuleType, tree: ast.AST, inside: str = "") -> Iterator[tupl
 
 def _is_refusal(module: ModuleType, name: str) -> bool:
     name = name.removesuffix(".saying")
-    named = getattr(module, name, None) or getattr(armarium.errors, name, None)
-    # The common base class is no refusal itself.
-    return isinstance(named, type) and issubclass(named, ServiceError) and named is not ServiceError
+    refusal = getattr(module, name, None) or getattr(armarium.errors, name, None)
+    # The common base class is not a refusal itself.
+    return isinstance(refusal, type) and issubclass(refusal, ServiceError) and refusal is not ServiceError
 
 
 class EveryRefusal:

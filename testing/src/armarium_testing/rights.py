@@ -66,12 +66,12 @@ def set_lock(engine: Engine, library: Library, node_id: str, locked: bool) -> No
 def lock_on(engine: Engine, library: Library, node_id: str) -> Iterator[None]:
     """Lock one node for the duration of the block."""
     model = Model(engine, library)
-    was = model.locks_itself(model.read(), node_id)
+    was_locked = model.locks_itself(model.read(), node_id)
     set_lock(engine, library, node_id, True)
     try:
         yield
     finally:
-        set_lock(engine, library, node_id, was)
+        set_lock(engine, library, node_id, was_locked)
 
 
 def attempt(work: Callable[[], Any]) -> Refusal:
@@ -88,7 +88,7 @@ def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
 
     *engine* is started; the kit stops its background work. *folder* is empty and inside its allowed roots.
     """
-    plugin = next(p for p in engine.plugins.loaded if p.name == name)
+    plugin = next(plugin for plugin in engine.plugins.loaded if plugin.name == name)
     faults: list[Fault] = []
     for number, action in enumerate(plugin.actions):
         if (example := example_of(engine, action)) is None:
@@ -152,18 +152,18 @@ class _Trial:
 
     def _refused_in_the_engine(self, done: str) -> Iterator[str]:
         """Do the equivalent of step *done* in the engine's own database, where nothing is locked."""
-        yield from self._refused_outright(lambda who: self._undo(done, who), "undoes it")
+        yield from self._refused_outright(lambda principal: self._undo(done, principal), "undoes it")
         undone = self._undo(done, LOCAL_OWNER)
-        yield from self._refused_outright(lambda who: self._undo(undone, who), "redoes it")
+        yield from self._refused_outright(lambda principal: self._undo(undone, principal), "redoes it")
 
     def _some(self, content: Content) -> list[str]:
         """Return the nodes to which belongs what the parameters name, then others at random."""
-        named = set(texts_in(self.params))
+        texts = set(texts_in(self.params))
         first = {
             node
             for table, rows in content.items()
             for key, row in rows.items()
-            if len(key) == 1 and key[0] in named
+            if len(key) == 1 and key[0] in texts
             for node in self.model.belongs(content, table, row)
         }
         nodes = sorted(self.model.nodes(content))
@@ -176,9 +176,9 @@ class _Trial:
         refused = {(403, "node_locked"), (409, "undo_refused")}
         if self.found.role == "owner":
             refused.add((403, "owner_only"))
-        for what in ("undoes it", "redoes it"):
-            yield from self._refused_outright(lambda who, step=done: self._undo(step, who), what)  # type: ignore[misc]
-            yield from self._refused_by_rows(done, what)
+        for doing in ("undoes it", "redoes it"):
+            yield from self._refused_outright(lambda principal, step=done: self._undo(step, principal), doing)  # type: ignore[misc]
+            yield from self._refused_by_rows(done, doing)
             before = self.model.read()
             refusals = {}
             for node in self._some(before):
@@ -189,9 +189,9 @@ class _Trial:
             for node, refusal in refusals.items():
                 under = self._under(node, before, after, done)
                 if under and refusal not in refused:
-                    yield f"an editor {what} under a lock ({refusal})"
+                    yield f"an editor {doing} under a lock ({refusal})"
                 if not under and refusal == (403, "node_locked"):
-                    yield f"an editor is refused, as one who {what}, for a lock over nothing it changes"
+                    yield f"an editor is refused, as one who {doing}, for a lock over nothing it changes"
             done = following
 
     def _refused_outright(self, work: Callable[[Principal], Any], what: str) -> Iterator[str]:
@@ -214,10 +214,10 @@ class _Trial:
             expected.append(
                 (AGENT, (refusal.status, refusal.code) if refusal is not None else (403, "person_only"))
             )
-        for who, refused in expected:
-            met = attempt(lambda who=who: work(who))  # type: ignore[misc]
+        for principal, refused in expected:
+            met = attempt(lambda principal=principal: work(principal))  # type: ignore[misc]
             if met != refused:
-                yield f"{who.name} {what}: expected {refused}, met {met}"
+                yield f"{principal.name} {what}: expected {refused}, met {met}"
 
     def _refused_by_rows(self, done: str, what: str) -> Iterator[str]:
         """Check that a change which needs a person also needs one when it is undone, in either direction."""
@@ -233,13 +233,13 @@ class _Trial:
                 for key in was[rule.table].keys() | is_[rule.table].keys()
                 if (one := was[rule.table].get(key)) != (other := is_[rule.table].get(key))
             )
-            who = AGENT if rule.ask == "person" else EDITOR
+            if not is_asked:
+                continue
+            principal = AGENT if rule.ask == "person" else EDITOR
             refusal = rule.make_refusal(self.found.name)
-            if is_asked and attempt(lambda who=who: self._undo(self._newest(done), who)) != (  # type: ignore[misc]
-                refusal.status,
-                refusal.code,
-            ):
-                yield f"{who.name} {what} though its rows ask for a {rule.ask}"
+            outcome = attempt(lambda principal=principal: self._undo(self._newest(done), principal))  # type: ignore[misc]
+            if outcome != (refusal.status, refusal.code):
+                yield f"{principal.name} {what} though its rows ask for a {rule.ask}"
 
     def _see_row(self, table: str, row: dict[str, Any] | None) -> dict[str, Any] | None:
         """Return a row as a rule sees it."""

@@ -66,9 +66,10 @@ def sample_page(
     document_id = document_id or sample_document(ex)
     pass_id = str(ex.run("segment.pass_create", {"document_id": document_id, "name": "By hand"})["id"])
     on_page = {"document_id": document_id, "pass_id": pass_id}
-    drawn = segments or [{"anchor": sample_anchor(number)} for number in range(len(texts) or lines)]
+    segment_fields = segments or [{"anchor": sample_anchor(number)} for number in range(len(texts) or lines)]
     created = ex.run(
-        "segment.create_many", {"segments": [{**on_page, "kind": "line", **segment} for segment in drawn]}
+        "segment.create_many",
+        {"segments": [{**on_page, "kind": "line", **segment} for segment in segment_fields]},
     )
     segment_ids = [str(segment["id"]) for segment in created["items"]]
     readings = [

@@ -209,12 +209,12 @@ def add_many(ctx: ActionContext, p: ManyParams) -> dict[str, Any]:
 def change(ctx: ActionContext, p: ChangeParams) -> dict[str, Any]:
     """Change the columns that were sent, a counter and a time."""
     values = p.model_dump(exclude={"id"}, exclude_unset=True)
-    done = ctx.conn.execute(
+    updated = ctx.conn.execute(
         update(books)
         .where(books.c.id == p.id)
         .values(**values, version=books.c.version + 1, updated_at=ctx.now)
     )
-    if done.rowcount == 0:
+    if updated.rowcount == 0:
         raise NotFound(f"There is no book {p.id}.")
     ctx.target(p.id)
     return {}

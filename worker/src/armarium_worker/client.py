@@ -182,16 +182,16 @@ class WorkerProcess:
         timeout: float | None,
         should_stop: Callable[[], bool] | None,
     ) -> dict[str, Any]:
-        heard = time.monotonic()
+        last_frame_at = time.monotonic()
         stop_sent = False
         while True:
             if should_stop is not None and not stop_sent and should_stop():
                 stop_sent = True
                 self._send({"stop": number})
             try:
-                got = self._frames.get(timeout=POLL_SECONDS if should_stop or timeout else None)
+                frame = self._frames.get(timeout=POLL_SECONDS if should_stop or timeout else None)
             except queue.Empty:
-                if timeout is not None and time.monotonic() - heard > timeout:
+                if timeout is not None and time.monotonic() - last_frame_at > timeout:
                     self.kill()
                     raise WorkerTimeout(
                         f"The worker for {self.target} was silent for {timeout:g} seconds and was ended; "
@@ -199,25 +199,25 @@ class WorkerProcess:
                         self.stderr_lines,
                     ) from None
                 continue
-            heard = time.monotonic()
-            if got is _ENDED:
+            last_frame_at = time.monotonic()
+            if frame is _ENDED:
                 raise self._make_died_error()
-            if isinstance(got, ProtocolError):
+            if isinstance(frame, ProtocolError):
                 self.kill()
                 raise WorkerDied(
-                    f"The worker for {self.target} sent bytes that are not a message, and was ended: {got}",
+                    f"The worker for {self.target} sent bytes that are not a message, and was ended: {frame}",
                     self.stderr_lines,
                 )
-            assert isinstance(got, Frame)
-            if got.body.get("id") != number:
+            assert isinstance(frame, Frame)
+            if frame.body.get("id") != number:
                 continue
-            if "progress" in got.body:
-                if on_progress is not None and isinstance(got.body["progress"], dict):
-                    on_progress(got.body["progress"])
-            elif "error" in got.body:
-                raise self._error(got.body["error"])
+            if "progress" in frame.body:
+                if on_progress is not None and isinstance(frame.body["progress"], dict):
+                    on_progress(frame.body["progress"])
+            elif "error" in frame.body:
+                raise self._error(frame.body["error"])
             else:
-                return self._result(got)
+                return self._result(frame)
 
     def _result(self, frame: Frame) -> dict[str, Any]:
         result = frame.body.get("result")

@@ -6,9 +6,9 @@ from __future__ import annotations
 def distance(first: str, other: str) -> int:
     """Return Levenshtein's distance."""
     before = list(range(len(other) + 1))
-    for row, left in enumerate(first, 1):
-        now = [row]
-        for at, right in enumerate(other, 1):
-            now.append(min(before[at] + 1, now[-1] + 1, before[at - 1] + (left != right)))
-        before = now
+    for row, left_letter in enumerate(first, 1):
+        costs = [row]
+        for at, right_letter in enumerate(other, 1):
+            costs.append(min(before[at] + 1, costs[-1] + 1, before[at - 1] + (left_letter != right_letter)))
+        before = costs
     return before[-1]

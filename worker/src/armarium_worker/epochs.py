@@ -81,7 +81,7 @@ class EpochTrainer(ABC, Generic[Ready]):
         return self.ready
 
     def load_finished(self, call: Call) -> Ready:
-        """As `load_training`; raises Refused where no epoch was finished."""
+        """Like `load_training`; raises Refused where no epoch was finished."""
         ready = self.load_training(call)
         if not ready.epochs:
             raise Refused("No epoch was finished, so there is no model to write.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 def read_line(language: str | None = None) -> str:
     """Return the instruction for reading the picture of one line, written in *language* (BCP 47) where that is known."""
-    known = f" The language is {language} (BCP 47)." if language else ""
+    language_sentence = f" The language is {language} (BCP 47)." if language else ""
     return (
-        f"The picture shows one line of a historical document.{known} Transcribe it letter by letter as it is written: keep "
+        f"The picture shows one line of a historical document.{language_sentence} Transcribe it letter by letter as it is written: keep "
         "the spelling, abbreviations, capitals and punctuation, and correct nothing. Where nothing can be read, answer "
         "nothing. Answer with the transcription alone, on one line, without quotation marks or explanations."
     )
@@ -17,9 +17,9 @@ def read_page(language: str | None = None) -> str:
     """Return the instruction for reading the picture of a whole page, written in *language* (BCP 47) where that is
     known.
     """
-    known = f" The language is {language} (BCP 47)." if language else ""
+    language_sentence = f" The language is {language} (BCP 47)." if language else ""
     return (
-        f"The picture shows one page of a historical document.{known} Transcribe it line by line, in the order in which it is "
+        f"The picture shows one page of a historical document.{language_sentence} Transcribe it line by line, in the order in which it is "
         "read and letter by letter as it is written: each line of the page on a line of its own. Keep the spelling, "
         "abbreviations, capitals and punctuation, and correct nothing. Where nothing can be read, answer nothing. Answer with "
         "the transcription alone, without numbers, quotation marks or explanations."

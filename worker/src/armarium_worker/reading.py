@@ -177,9 +177,9 @@ class Reader:
 
     def read_page(self, page: Page) -> Iterable[ReadLine]:
         """Yield the lines of a page, each with its reading; regions have an empty reading."""
-        found = [placed for line in self.find_lines(page) if (placed := place(line, page)) is not None]
-        lines = [line for line in found if line.kind == "line"]
-        yield from (ReadLine(line, LineReading("")) for line in found if line.kind != "line")
+        placed_lines = [placed for line in self.find_lines(page) if (placed := place(line, page)) is not None]
+        lines = [line for line in placed_lines if line.kind == "line"]
+        yield from (ReadLine(line, LineReading("")) for line in placed_lines if line.kind != "line")
         shapes = [
             LineShape(line.rect, line.polygon, line.baseline, line.direction) for line in lines if line.rect
         ]

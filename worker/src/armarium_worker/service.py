@@ -84,17 +84,17 @@ class ReaderService:
 
     def _reader(self, call: Call) -> Reader:
         """Return the reader with the model the call names; another model replaces the loaded one."""
-        named = (call.params.get("model"), call.params.get("language"))
-        if self.loaded is None or self.loaded[0] != named:
+        call_key = (call.params.get("model"), call.params.get("language"))
+        if self.loaded is None or self.loaded[0] != call_key:
             self.loaded = None
-            model = named[0]
+            model = call_key[0]
             if model is not None and Path(model).is_absolute() and not Path(model).is_file():
                 raise Refused(f"The model file {Path(model).name} is no longer there.")
             reader = self.cls(
-                model=model, language=named[1], threads=self.context.threads, device=self.context.device
+                model=model, language=call_key[1], threads=self.context.threads, device=self.context.device
             )
             reader.load()
-            self.loaded = (named, reader)
+            self.loaded = (call_key, reader)
         return self.loaded[1]
 
     def _page(self, call: Call) -> Page:

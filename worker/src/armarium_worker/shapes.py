@@ -109,8 +109,8 @@ def place(line: FoundLine, page: Page) -> FoundLine | None:
         corners = polygon or baseline
     if not corners:
         return None
-    left, top = min(p[0] for p in corners), min(p[1] for p in corners)
-    right, bottom = max(p[0] for p in corners), max(p[1] for p in corners)
+    left, top = min(corner[0] for corner in corners), min(corner[1] for corner in corners)
+    right, bottom = max(corner[0] for corner in corners), max(corner[1] for corner in corners)
     if right - left < 1 or bottom - top < 1:
         return None
     return FoundLine(

@@ -36,8 +36,8 @@ class Event:
     @property
     def data(self) -> dict[str, Any]:
         """The data of the event."""
-        found: dict[str, Any] = orjson.loads(self.body)
-        return found
+        event: dict[str, Any] = orjson.loads(self.body)
+        return event
 
 
 class ChangeStream:

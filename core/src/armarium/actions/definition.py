@@ -117,9 +117,9 @@ class RowLaw:
         """Return the law that of all rows with the same *key* there is one (with *ended*: one in which that column is null);
         rows whose key begins with a null may be many. *refusal* is called with a row and the id of the other one.
         """
-        same = " AND ".join(f"{column} IS ?" for column in key)
+        same_key = " AND ".join(f"{column} IS ?" for column in key)
         standing = "" if ended is None else f" AND {ended} IS NULL"
-        statement = f"SELECT id FROM {table} WHERE {same} AND id <> ?{standing}"
+        statement = f"SELECT id FROM {table} WHERE {same_key} AND id <> ?{standing}"
 
         def find_breach(raw: sqlite3.Connection, row: Mapping[str, Any]) -> ServiceError | None:
             if row[key[0]] is None or (ended is not None and row[ended] is not None):

@@ -51,13 +51,13 @@ def write_merge(
                 f"The merge was refused: {circle.why}. Merge without what was moved, or move it back first.",
                 code="merge_refused",
             )
-    written = [change for change in changes if change.place in plan.places]
+    planned_changes = [change for change in changes if change.place in plan.places]
     for table in ctx.schema.tables:
         rules = rules_of(table)
         if rules.document is not None and (rules.kind == "append-only" or rules.carried):
             if "audit_id" in table.columns:
-                _bring_notes_of_steps(ctx, table, source, written)
-            elif written:
+                _bring_notes_of_steps(ctx, table, source, planned_changes)
+            elif planned_changes:
                 _bring_records(ctx, table, source, pages)
 
 

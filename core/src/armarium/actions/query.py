@@ -78,7 +78,7 @@ def query(
 
 
 def query_of(function: Callable[..., Any]) -> Query | None:
-    """Return the query that *function* was decorated with; None for a function that is no route."""
+    """Return the query that *function* was decorated with; None for a function that is not a route."""
     declared = getattr(function, "query", None)
     return declared if isinstance(declared, Query) else None
 

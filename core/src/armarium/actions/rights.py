@@ -96,16 +96,16 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
             # No step changes the tables of a plugin that is left out of this project.
             if table is None or rule.when is None or rule.allows(ctx.principal):
                 continue
-            for where in spans(raw, [table], ctx.audit_seq).values():
-                for before, after in images(raw, table, where):
+            for changed_span in spans(raw, [table], ctx.audit_seq).values():
+                for before, after in images(raw, table, changed_span):
                     if rule.when(before, after) or (taking_back and rule.when(after, before)):
                         raise rule.make_refusal(action.title)
         for law in action.laws:
             bound = ctx.schema.by_name.get(law.table)
             if bound is None:
                 continue
-            for where in spans(raw, [bound], ctx.audit_seq).values():
-                for _, after in images(raw, bound, where):
+            for changed_span in spans(raw, [bound], ctx.audit_seq).values():
+                for _, after in images(raw, bound, changed_span):
                     if after is not None and (refusal := law.broken(raw, after)) is not None:
                         raise LawBrokenError(refusal) if taking_back else refusal
 

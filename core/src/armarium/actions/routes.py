@@ -185,8 +185,10 @@ def registry(
     """Every action with its JSON Schema, so that any caller can make all writes through one route; or those named, of which
     `GET /api/actions/names` is the short list.
     """
-    wanted = {engine.actions.get(text).name for text in name}
-    actions = [entry for entry in engine.actions.describe() if not wanted or entry["name"] in wanted]
+    action_names = {engine.actions.get(text).name for text in name}
+    actions = [
+        entry for entry in engine.actions.describe() if not action_names or entry["name"] in action_names
+    ]
     return json_response({"items": actions, "count": len(actions)})
 
 

@@ -72,7 +72,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
             with db.write() as conn:
                 raw = raw_of(conn)
                 rows = sorted(
-                    (_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda r: -r.seq
+                    (_row(raw, audit_id) for audit_id in dict.fromkeys(audit_ids)), key=lambda row: -row.seq
                 )
                 rows = _with_sets(bus, raw, rows)
                 set_id = new_id() if len(rows) > 1 else None
@@ -120,7 +120,7 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
             )
             members = raw.execute(query, (orjson.dumps(row.target_ids).decode(),)).fetchall()
             # For a member that was undone and redone, the step that redid it counts.
-            ids = [(_standing(raw, step_id),) for (step_id,) in members if step_id not in begun]
+            ids = [(_find_standing_step(raw, step_id),) for (step_id,) in members if step_id not in begun]
         rows_by_id |= {step_id: _row(raw, step_id) for (step_id,) in ids if step_id not in rows_by_id}
     return sorted(rows_by_id.values(), key=lambda row: -row.seq)
 
@@ -281,8 +281,8 @@ def _take_back(
         )
     _refuse_unknown_tables(raw, schema, row)
     touched = spans(raw, schema.tracked, row.seq)
-    for table, where in touched.items():
-        check(raw, table, row, where, bus.engine.actions.title_of)
+    for table, changed_span in touched.items():
+        check(raw, table, row, changed_span, bus.engine.actions.title_of)
     name = (action.undo_name if action is not None and not redo else None) or original
     ctx, before, _ = bus.open_step(conn, name, library, principal, set_id, schema)
     ctx.ran |= ran
@@ -295,14 +295,14 @@ def _take_back(
         raw.execute("PRAGMA defer_foreign_keys=ON")
     newest = tree_cycles.newest(raw, touched)
     ops = {table: ops_of(raw, table, where) for table, where in touched.items()}
-    for table, where in reversed(touched.items()):
-        delete_inserted(raw, table, where, ops[table])
-    for table, where in touched.items():
-        write_back(raw, table, where, ops[table], ctx.now)
-    for table, where in touched.items():
+    for table, changed_span in reversed(touched.items()):
+        delete_inserted(raw, table, changed_span, ops[table])
+    for table, changed_span in touched.items():
+        write_back(raw, table, changed_span, ops[table], ctx.now)
+    for table, changed_span in touched.items():
         # Undoing a step removes only rows that the step inserted.
         if "I" in ops[table]:
-            check_references(raw, schema, table, row, where, bus.engine.actions.title_of)
+            check_references(raw, schema, table, row, changed_span, bus.engine.actions.title_of)
     for table, since in newest.items():
         if (
             circle := tree_cycles.made_since(raw, table, since, row.seq, bus.engine.actions.title_of)
@@ -351,14 +351,14 @@ def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
     return identity
 
 
-def _standing(raw: sqlite3.Connection, audit_id: str) -> str:
+def _find_standing_step(raw: sqlite3.Connection, audit_id: str) -> str:
     """Return the step by which *audit_id* is in effect: itself, or the last step that redid it."""
     query = (
         "SELECT redo.id FROM audit AS undo JOIN audit AS redo ON redo.inverse_of = undo.id "
         "WHERE undo.inverse_of = ? AND redo.undone = 0"
     )
-    again = raw.execute(query, (audit_id,)).fetchone()
-    return audit_id if again is None else _standing(raw, again[0])
+    later_row = raw.execute(query, (audit_id,)).fetchone()
+    return audit_id if later_row is None else _find_standing_step(raw, later_row[0])
 
 
 def _mark(raw: sqlite3.Connection, row: Row) -> None:
@@ -376,11 +376,14 @@ def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: Row) ->
     part.
     """
     # In lower case, as SQLite compares names; the file may spell them differently.
-    known = {history_name(table).lower() for table in schema.tracked}
+    tables_with_history = {history_name(table).lower() for table in schema.tracked}
     for (name,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"
     ).fetchall():
-        if name.lower() not in known and span(raw, name.removesuffix("__history"), row.seq) is not None:
+        if (
+            name.lower() not in tables_with_history
+            and span(raw, name.removesuffix("__history"), row.seq) is not None
+        ):
             raise refusal(
                 "not-undoable",
                 row.id,

@@ -125,10 +125,14 @@ class Wording:
 
 def _enumeration(names: list[str], number: int) -> str:
     """Return `a`, `a and b`, `a, b and c`, or `a, b, c and 5 more`."""
-    named = names[:NAMED]
-    if number > len(named):
-        return f"{', '.join(named)} and {number - len(named)} more" if named else f"{number} documents"
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    first_names = names[:NAMED]
+    if number > len(first_names):
+        return (
+            f"{', '.join(first_names)} and {number - len(first_names)} more"
+            if first_names
+            else f"{number} documents"
+        )
+    return " and ".join(filter(None, (", ".join(first_names[:-1]), first_names[-1])))
 
 
 def _documents_of(raw: sqlite3.Connection, schema: Schema, ids: list[str]) -> dict[str, str]:

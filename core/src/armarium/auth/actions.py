@@ -91,14 +91,14 @@ def _make(
 
 
 def _resolve_folders(folders: list[MaterialPath]) -> list[str]:
-    """Return folders as a token records them, with links resolved; raises Invalid for what is no folder."""
+    """Return folders as a token records them, with links resolved; raises Invalid for what is not a folder."""
     for folder in folders:
         if not folder.real.is_dir():
             raise Invalid(f"There is no folder {folder}: choose one that exists.", code="not_a_folder")
     return sorted({str(folder.real) for folder in folders})
 
 
-def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
+def _require_live(ctx: ActionContext, token_id: str) -> Row[Any]:
     row = ctx.conn.execute(select(tokens).where(tokens.c.id == token_id)).first()
     if row is None:
         raise NotFound(
@@ -226,7 +226,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
 )
 def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     """Sessions made from the token get the same folders at once."""
-    row = _live(ctx, p.token_id)
+    row = _require_live(ctx, p.token_id)
     changes: dict[str, Any] = {}
     if p.name is not None:
         changes["name"] = p.name
@@ -267,7 +267,7 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
 )
 def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     """Also revives an expired device; a revoked one stays revoked."""
-    row = _live(ctx, p.token_id)
+    row = _require_live(ctx, p.token_id)
     if row.kind != "device":
         raise Conflict(f"Only device tokens are renewed, and this is {_a(row.kind)} token: make a new one.")
     if row.revoked:
@@ -291,8 +291,8 @@ def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     scope="engine",
 )
 def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
-    """Revoking a revoked token changes nothing and is no error."""
-    _live(ctx, p.token_id)
+    """Revoking a revoked token changes nothing and is not an error."""
+    _require_live(ctx, p.token_id)
     marked = {"revoked": True, "revoked_at": ctx.now}
     open_ = tokens.c.revoked.is_(False)
     ctx.conn.execute(update(tokens).where(tokens.c.id == p.token_id, open_).values(**marked))
@@ -317,9 +317,9 @@ def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
     if p.code is not None:
         code: Any = use_code(ctx.conn, p.code, by_browser=True)
         parent = code.session_of
-        if parent not in (None, "owner") and _live(ctx, parent).revoked:
+        if parent not in (None, "owner") and _require_live(ctx, parent).revoked:
             raise Forbidden(
-                "The device that made this link was revoked meanwhile; make another with `armarium open`.",
+                "The device that made this link was revoked in the meantime; make another link with `armarium open`.",
                 code="wrong_code",
             )
         row, secret = _make(

@@ -79,8 +79,8 @@ class Purse:
             limit = self.limits.get(kind)
             spent = self.spent.get(kind, 0)
             if limit is not None and spent >= limit:
-                what = _WORDS[kind].format(spent=spent, limit=limit)
-                raise used_up(self.name, what, self.token_id, kind)
+                limit_words = _WORDS[kind].format(spent=spent, limit=limit)
+                raise used_up(self.name, limit_words, self.token_id, kind)
 
     def spend(self, kind: Spending, amount: float = 1) -> None:
         """Record what was used."""

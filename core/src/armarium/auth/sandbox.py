@@ -97,8 +97,8 @@ def grant(ctx: ActionContext, p: SandboxGrantParams) -> dict[str, Any]:
             code="grant_refused",
         )
     folder = checked_folder(p.path)
-    held = ctx.conn.execute(select(sandbox_grants).where(sandbox_grants.c.path == str(folder))).first()
-    if held is None:
+    grant = ctx.conn.execute(select(sandbox_grants).where(sandbox_grants.c.path == str(folder))).first()
+    if grant is None:
         identity = new_id()
         ctx.conn.execute(
             insert(sandbox_grants).values(
@@ -107,4 +107,4 @@ def grant(ctx: ActionContext, p: SandboxGrantParams) -> dict[str, Any]:
         )
         ctx.target(identity)
         ctx.on_commit(ctx.engine.auth.forget_grants)
-    return {"path": str(folder), "granted": True, "already_held": held is not None}
+    return {"path": str(folder), "granted": True, "already_held": grant is not None}

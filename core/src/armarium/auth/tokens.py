@@ -68,11 +68,11 @@ class TokenEntry:
         it row 1 of the measurements, a write over HTTP, rises from 1.47 to 1.54).
         """
         key = (client, window, transport)
-        found = self.principals.get(key)
-        if found is None:
+        principal = self.principals.get(key)
+        if principal is None:
             if len(self.principals) >= PRINCIPALS_KEPT:
                 self.principals.clear()
-            found = self.principals[key] = Principal(
+            principal = self.principals[key] = Principal(
                 kind="person" if self.person else "machine",
                 name=self.name,
                 role=self.role,
@@ -87,7 +87,7 @@ class TokenEntry:
                 origin_window=window,
                 transport=transport,
             )
-        return found
+        return principal
 
 
 def _folders_of(row: Row[Any], granted: Mapping[str, frozenset[str]]) -> frozenset[str] | None:
@@ -99,12 +99,12 @@ def _folders_of(row: Row[Any], granted: Mapping[str, frozenset[str]]) -> frozens
 
 def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of the table as the owner sees it, never with its secret."""
-    known = book.by_id(row["id"])
-    folders = None if known is not None and known.folders is None else row["folders"] or []
-    if row["parent_id"] is not None and known is not None and known.folders is not None:
-        folders = sorted(known.folders)
-    last_seen = known.last_seen if known is not None else None
-    expires = known.expires if known is not None else None
+    entry = book.by_id(row["id"])
+    folders = None if entry is not None and entry.folders is None else row["folders"] or []
+    if row["parent_id"] is not None and entry is not None and entry.folders is not None:
+        folders = sorted(entry.folders)
+    last_seen = entry.last_seen if entry is not None else None
+    expires = entry.expires if entry is not None else None
     return {
         "id": row["id"],
         "kind": row["kind"],
@@ -116,8 +116,8 @@ def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
         "created_by": row["created_by"],
         "last_seen": moment(last_seen) if last_seen is not None else None,
         "expires_at": moment(expires) if expires is not None else row["expires_at"],
-        "revoked": known.revoked if known is not None else bool(row["revoked"]),
-        **shown_terms(known),
+        "revoked": entry.revoked if entry is not None else bool(row["revoked"]),
+        **shown_terms(entry),
     }
 
 
@@ -154,8 +154,10 @@ class TokenBook:
         """Make *token* the owner's; a former one is remembered, and sessions made from it end."""
         digest = digest_of(token)
         with self.state.read() as conn:
-            known = {row.digest: row.superseded_at for row in conn.execute(owner_tokens.select())}
-        if known.get(digest, "unknown") is None:
+            superseded_by_digest = {
+                row.digest: row.superseded_at for row in conn.execute(owner_tokens.select())
+            }
+        if superseded_by_digest.get(digest, "unknown") is None:
             return
         with self.state.write() as conn:
             conn.execute(
@@ -201,9 +203,9 @@ class TokenBook:
                         row.id, Purse(row.id, row.name, spent=dict(spent.get(row.id, {})))
                     )
                     entry.purse.name, entry.purse.limits = row.name, row.budget or {}
-                known = before.get(row.id)
-                if known is not None:
-                    entry.last_seen, entry.written = known.last_seen, known.written
+                earlier_entry = before.get(row.id)
+                if earlier_entry is not None:
+                    entry.last_seen, entry.written = earlier_entry.last_seen, earlier_entry.written
                 if entry.kind == "session":
                     entry.expires = (entry.last_seen or seconds_of(row.created_at)) + LIFETIMES["session"]
                 entries[row.digest] = entry
@@ -306,5 +308,5 @@ class TokenBook:
 
     def by_id(self, token_id: str) -> TokenEntry | None:
         """Return the token with this id as the book holds it (its last use may not be written yet)."""
-        known = (*self._entries.values(), *self._panels.values())
-        return next((entry for entry in known if entry.id == token_id), None)
+        entries = (*self._entries.values(), *self._panels.values())
+        return next((entry for entry in entries if entry.id == token_id), None)

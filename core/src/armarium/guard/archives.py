@@ -86,12 +86,12 @@ _WRITTEN_IN: Final = {
 
 
 def _states_encoding(member: zipfile.ZipInfo) -> bool:
-    rest = member.extra
-    while len(rest) >= 4:
-        tag, length = struct.unpack("<HH", rest[:4])
+    extra_left = member.extra
+    while len(extra_left) >= 4:
+        tag, length = struct.unpack("<HH", extra_left[:4])
         if tag == _UNICODE_PATH:
             return True
-        rest = rest[4 + length :]
+        extra_left = extra_left[4 + length :]
     return bool(member.flag_bits & _UTF8)
 
 

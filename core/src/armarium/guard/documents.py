@@ -35,7 +35,7 @@ class TooManyMarks(Invalid):
 
     def __init__(self, name: str, code: str) -> None:
         super().__init__(
-            f"{name} holds more than {MAX_XML_MARKS:,} tags and attributes; that is no page. Split it.",
+            f"{name} holds more than {MAX_XML_MARKS:,} tags and attributes; that is not a page. Split it.",
             code=code,
         )
 

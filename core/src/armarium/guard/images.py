@@ -51,7 +51,7 @@ class ImageInfo:
     orientation: int = 1
     """EXIF orientation 1 to 8; with 5 to 8 width and height are swapped when the picture is upright."""
     passed_over: int = 0
-    """Images of a TIFF that are no pages."""
+    """Images of a TIFF that are not pages."""
     opens_alike: bool = True
     """Whether any program that opens the file sees this picture; false for HEIC, AVIF and a TIFF that begins with its thumbnail."""
 
@@ -275,7 +275,7 @@ def _what_it_is(head: bytes) -> str:
         return "is an XML or HTML text, not an image"
     if all(byte >= 32 or byte in b"\t\r\n" for byte in head):
         return "is a text, not an image, whatever its name ends with"
-    return "is no image that can be read"
+    return "is not an image that can be read"
 
 
 _LATE: Final = ("AVIF", "HEIC")

@@ -102,7 +102,7 @@ class NameOrMaterialPath(MaterialPath):
     described_as = "name-or-material-path"
 
     def check(self, rules: PathRules, principal: Principal) -> Path:
-        """As `MaterialPath.check` for a full path; a name needs no check."""
+        """Like `MaterialPath.check` for a full path; a name needs no check."""
         return super().check(rules, principal) if os.path.isabs(self) else Path(self)
 
 
@@ -156,7 +156,7 @@ class PathRules:
             path._real = path.check(self, principal)
 
     def check_for_caller(self, value: Any) -> None:
-        """As `check`, for the current caller; for what the engine reads on its own behalf, for the person at this
+        """Like `check`, for the current caller; for what the engine reads on its own behalf, for the person at this
         machine.
         """
         asks = caller()
@@ -165,7 +165,7 @@ class PathRules:
     def material(self, text: str, principal: Principal) -> Path:
         """Return the path that *text* names with links resolved, whether or not it exists.
 
-        Raises Invalid for what is no full path; PathNotAllowed (403) outside the allowed roots, outside the folders
+        Raises Invalid for what is not a full path; PathNotAllowed (403) outside the allowed roots, outside the folders
         granted to a token that has only those, and within what is closed to everyone.
         """
         path, real = _resolve_path(text)
@@ -188,7 +188,7 @@ class PathRules:
     def folder_to_open(self, text: str) -> Path:
         """Return where *text* leads, unless that is closed to every caller; it need not lie within an allowed root.
 
-        Raises BadRequest for what is no full path. Granting a folder reads nothing of it, so a token's folders do not
+        Raises BadRequest for what is not a full path. Granting a folder reads nothing of it, so a token's folders do not
         matter.
         """
         try:
@@ -226,7 +226,7 @@ class PathRules:
         real = place.resolve()
         if not any(real.is_relative_to(folder) for folder in granted):
             raise PathNotAllowed(
-                f"{place.name} is no project that this engine knows, and lies outside the folders granted to this "
+                f"{place.name} is not a project that this engine knows, and lies outside the folders granted to this "
                 "token. Have the owner open it, or grant its folder: armarium token folders.",
                 text,
             )
@@ -258,7 +258,7 @@ class PathRules:
 
 
 def _resolve_path(text: str) -> tuple[Path, Path]:
-    """Return (the full path that *text* is, where it leads); raises Invalid for what is no path."""
+    """Return (the full path that *text* is, where it leads); raises Invalid for what is not a path."""
     if "\0" in text:
         raise Invalid("A path holds no null character.", code="bad_path")
     path = Path(os.path.expanduser(text))

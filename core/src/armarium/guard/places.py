@@ -39,7 +39,7 @@ def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = 
     """Open the ordinary file at *path* for reading; *path* is absolute and was resolved when it was checked.
 
     No link is followed anywhere on the path, so that what was allowed then is what is read now: a file or folder that
-    has become a link since is `Invalid`, and so is what is no ordinary file (a pipe is not waited for).
+    has become a link since is `Invalid`, and so is what is not an ordinary file (a pipe is not waited for).
     `PathNotAllowed` where the path leads into a closed place, or where *is_closed* (the engine's or a project's
     `is_closed`) holds for the opened file. *within* is a folder that the engine itself created for uploads: only what
     lies beneath it is checked. OSError where it cannot be opened.
@@ -116,24 +116,24 @@ def _open(path: Path, how: int, within: Path | None = None) -> int:
     steps = Steps(path)
     own = {*within.parents, within} if within is not None and path.is_relative_to(within) else set()
     here = Path(path.anchor)
-    held = os.open(path.anchor, _STEP) if _BY_STEPS else None
+    folder = os.open(path.anchor, _STEP) if _BY_STEPS else None
     try:
         for part in path.parts[1:-1]:
             here = here / part
             if here not in own:
                 steps.name(part)
-            if held is not None:
-                inner = os.open(part, _STEP, dir_fd=held)
-                os.close(held)
-                held = inner
+            if folder is not None:
+                inner = os.open(part, _STEP, dir_fd=folder)
+                os.close(folder)
+                folder = inner
             if here not in own:
-                _enter(steps, here, held)
+                _enter(steps, here, folder)
         if len(path.parts) > 1:
             steps.name(path.name)
-        descriptor = os.open(path if held is None else (path.name or "."), how, dir_fd=held)
+        descriptor = os.open(path if folder is None else (path.name or "."), how, dir_fd=folder)
     finally:
-        if held is not None:
-            os.close(held)
+        if folder is not None:
+            os.close(folder)
     try:
         if stat.S_ISDIR(os.fstat(descriptor).st_mode) and path not in own:
             _enter(steps, path, descriptor)

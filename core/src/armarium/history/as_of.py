@@ -102,16 +102,16 @@ class Past:
         # Fixes the snapshot, of which the version then is; asking every history again is most of a small read.
         raw.execute("SELECT 1 FROM main.sqlite_schema LIMIT 1").fetchone()
         of = (*raw.execute("PRAGMA main.data_version").fetchone(), self.seq)
-        known: tuple[object, dict[Table, int]] | None = conn.info.get(_LATER)
-        if known is None or known[0] != of:
+        later_counts: tuple[object, dict[Table, int]] | None = conn.info.get(_LATER)
+        if later_counts is None or later_counts[0] != of:
             tables = _tables_of(self.db.schema, self.db.visibility and self.db.visibility.kept_by)[0]
             later = {
                 table: seq_after(raw, table, self.seq)
                 for table, newest in zip(tables, newest_steps(raw, tables), strict=True)
                 if newest is not None and newest > self.seq
             }
-            known = conn.info[_LATER] = of, later
-        return known[1]
+            later_counts = conn.info[_LATER] = of, later
+        return later_counts[1]
 
     def _notes_then(self, table: Table) -> str:
         step = f"(SELECT a.id FROM main.audit a WHERE a.id = l.audit_id AND a.seq <= {self.seq})"
@@ -142,7 +142,7 @@ def _tables_of(schema: Schema, rights: str | None) -> tuple[list[Table], list[Ta
     """Return the tracked tables but those of the plugin *rights*; and those of notes, which name their step."""
     return (
         [table for table in schema.tracked if schema.home[table.name] != rights],
-        [t for t in schema.tables if rules_of(t).kind == "append-only" and "audit_id" in t.c],
+        [table for table in schema.tables if rules_of(table).kind == "append-only" and "audit_id" in table.c],
     )
 
 
@@ -271,15 +271,15 @@ def _collect(raw: sqlite3.Connection, laid: _Overlay, table: Table, since: int, 
         laid.view(table, untouched.format(f"main.{name} m"))
         return
     among, then = f"{table.name}__touched", f"{table.name}__then"
-    named = ", ".join(map(quote_name, key_names))
-    laid.make("TABLE", among, f"({named}, PRIMARY KEY ({named})) WITHOUT ROWID")
+    key_list = ", ".join(map(quote_name, key_names))
+    laid.make("TABLE", among, f"({key_list}, PRIMARY KEY ({key_list})) WITHOUT ROWID")
     raw.executemany(
         f"INSERT INTO temp.{quote_name(among)} VALUES ({', '.join('?' * len(key_names))})", changed
     )
     declared = ", ".join(
         f"{quote_name(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns
     )
-    laid.make("TABLE", then, f"({declared}, PRIMARY KEY ({named}))")
+    laid.make("TABLE", then, f"({declared}, PRIMARY KEY ({key_list}))")
     into = f"INSERT INTO temp.{quote_name(then)}"
     of_documents = f"json_each(?) j CROSS JOIN main.{name} m ON m.{document} = j.value"
     count = raw.execute(f"{into} {untouched.format(of_documents)}", (listed,)).rowcount
@@ -318,7 +318,7 @@ def _rewind(raw: sqlite3.Connection, table: Table, since: int, touched: str) -> 
         f"SELECT x.op, x.kept, {keys}{values} {images} ORDER BY x.seq DESC", (since,)
     ):
         key = tuple(rest[: len(own)])
-        held = rest[len(own) :]
+        values_held = rest[len(own) :]
         if op == "I":
             rows_by_key[key] = None
             continue
@@ -328,7 +328,7 @@ def _rewind(raw: sqlite3.Connection, table: Table, since: int, touched: str) -> 
             for at, value in zip(own, key, strict=True):
                 row[at] = value
         null = kept.split(",") if kept else ()
-        for at, value in zip(places, held, strict=True):
+        for at, value in zip(places, values_held, strict=True):
             if value is not None or op == "D" or columns[at] in null:
                 row[at] = value
     return [row for row in rows_by_key.values() if row is not None]
@@ -386,7 +386,9 @@ def steps_since(conn: Connection, seq: int, rows: Iterable[tuple[Table, str, Seq
             f" WHERE m.{among} AND h.audit_seq > ?"
         )
         steps |= {row[0] for row in raw.execute(by_row, (json_text(list(ids)), seq))}
-        gone = f"SELECT DISTINCT h.audit_seq FROM {history} h WHERE h.seq >= ? AND h.{among}"
+        steps_gone = f"SELECT DISTINCT h.audit_seq FROM {history} h WHERE h.seq >= ? AND h.{among}"
         if (newest := newest_steps(raw, [table])[0]) is not None and newest > seq:
-            steps |= {row[0] for row in raw.execute(gone, (seq_after(raw, table, seq), json_text(list(ids))))}
+            steps |= {
+                row[0] for row in raw.execute(steps_gone, (seq_after(raw, table, seq), json_text(list(ids))))
+            }
     return sorted(steps)

@@ -124,7 +124,7 @@ def trigger_ddl(table: Table) -> MappingProxyType[str, str]:
 
 def audit_triggers(columns: Iterable[str]) -> dict[str, str]:
     """Return the triggers of the audit log: of its *columns* only the marks of undo and purge ever change."""
-    return _append_only_triggers("audit", [c for c in columns if c not in ("undone", "gone")])
+    return _append_only_triggers("audit", [column for column in columns if column not in ("undone", "gone")])
 
 
 def step_triggers() -> dict[str, str]:
@@ -176,29 +176,37 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
     column_list = ", ".join(quote_name(column) for column in columns)
     new_keys = ", ".join(f"NEW.{quote_name(key)}" for key in keys)
     moved = {
-        c.name: differ(c, f"OLD.{quote_name(c.name)}", f"NEW.{quote_name(c.name)}") for c in table.columns
+        column.name: differ(column, f"OLD.{quote_name(column.name)}", f"NEW.{quote_name(column.name)}")
+        for column in table.columns
     }
     # Columns that nearly every change modifies are compared first, long values last.
     changed = " OR ".join(
-        moved[c] for c in sorted(columns, key=lambda c: (c not in rules.monotonic, c in rules.large))
+        moved[column]
+        for column in sorted(
+            columns, key=lambda column: (column not in rules.monotonic, column in rules.large)
+        )
     )
     old_all = ", ".join(f"OLD.{quote_name(column)}" for column in columns)
     old_moved = ", ".join(
-        f"OLD.{quote_name(c)}" if c in keys else f"CASE WHEN {moved[c]} THEN OLD.{quote_name(c)} END"
-        for c in columns
+        f"OLD.{quote_name(column)}"
+        if column in keys
+        else f"CASE WHEN {moved[column]} THEN OLD.{quote_name(column)} END"
+        for column in columns
     )
-    nulls = [c.name for c in table.columns if c.nullable and not c.primary_key]
-    ai, au, ad, ak = (f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete", "key"))
+    nulls = [column.name for column in table.columns if column.nullable and not column.primary_key]
+    on_insert, on_update, on_delete, on_key_change = (
+        f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete", "key")
+    )
     key_changed = " OR ".join(moved[k] for k in keys)
     return {
-        ai: f"CREATE TRIGGER {quote_name(ai)} AFTER INSERT ON {name} BEGIN "
+        on_insert: f"CREATE TRIGGER {quote_name(on_insert)} AFTER INSERT ON {name} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, {key_list}) VALUES ({current}, 'I', {new_keys}); END",
-        au: f"CREATE TRIGGER {quote_name(au)} AFTER UPDATE ON {name} WHEN {changed} BEGIN "
+        on_update: f"CREATE TRIGGER {quote_name(on_update)} AFTER UPDATE ON {name} WHEN {changed} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, kept, {column_list}) "
         f"VALUES ({current}, 'U', {_moved_from_null(nulls, 'OLD', 'NEW')}, {old_moved}); END",
-        ad: f"CREATE TRIGGER {quote_name(ad)} AFTER DELETE ON {name} BEGIN "
+        on_delete: f"CREATE TRIGGER {quote_name(on_delete)} AFTER DELETE ON {name} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, {column_list}) VALUES ({current}, 'D', {old_all}); END",
-        ak: f"CREATE TRIGGER {quote_name(ak)} BEFORE UPDATE OF {key_list} ON {name} WHEN {key_changed} BEGIN "
+        on_key_change: f"CREATE TRIGGER {quote_name(on_key_change)} BEFORE UPDATE OF {key_list} ON {name} WHEN {key_changed} BEGIN "
         f"SELECT RAISE(ABORT, '{table.name} is a tracked table: the key of a {label} never changes'); END",
     }
 
@@ -207,8 +215,13 @@ def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
     """Return SQL for `kept`: the names of *columns* that were null and no longer are, or null where there are none."""
     if not columns:
         return "NULL"
-    moved = {c: f"{old}.{quote_name(c)} IS NULL AND {new}.{quote_name(c)} IS NOT NULL" for c in columns}
-    names = " || ".join(f"CASE WHEN {moved[c]} THEN {_quoted_key(c, '')} ELSE '' END" for c in columns)
+    moved = {
+        column: f"{old}.{quote_name(column)} IS NULL AND {new}.{quote_name(column)} IS NOT NULL"
+        for column in columns
+    }
+    names = " || ".join(
+        f"CASE WHEN {moved[column]} THEN {_quoted_key(column, '')} ELSE '' END" for column in columns
+    )
     return (
         f"CASE WHEN {' OR '.join(f'({condition})' for condition in moved.values())} THEN ',' || {names} END"
     )

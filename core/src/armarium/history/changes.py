@@ -30,16 +30,17 @@ def changes_of(
     raw = raw_of(conn)
     changes: list[dict[str, Any]] = []
     total = 0
-    for table, where in spans(raw, schema.tracked, seq).items():
+    for table, changed_span in spans(raw, schema.tracked, seq).items():
         history = quote_name(history_name(table))
         keys = ", ".join(quote_name(key) for key in key_columns(table))
         (count,) = raw.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {keys})", where
+            f"SELECT count(*) FROM (SELECT 1 FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {keys})",
+            changed_span,
         ).fetchone()
         skip = max(0, offset - total)
         room = limit - len(changes)
         if count > skip and room > 0:
-            changes += _table_changes(raw, table, where, room, skip)
+            changes += _table_changes(raw, table, changed_span, room, skip)
         total += count
     return changes, total
 
@@ -91,11 +92,11 @@ def _rows(
         (*where, limit, offset),
     ).fetchall()
     for op, exists, *values in rows:
-        named = dict(zip(map(str, keys), values[: len(keys)], strict=True))
-        rest = values[len(keys) :]
-        was = values_of(columns, rest[: len(columns)]) if op != "I" else None
-        is_ = values_of(columns, rest[len(columns) :]) if exists else None
-        yield named, was, is_
+        values_by_key = dict(zip(map(str, keys), values[: len(keys)], strict=True))
+        columns_before_and_after = values[len(keys) :]
+        was = values_of(columns, columns_before_and_after[: len(columns)]) if op != "I" else None
+        is_ = values_of(columns, columns_before_and_after[len(columns) :]) if exists else None
+        yield values_by_key, was, is_
 
 
 def _change(

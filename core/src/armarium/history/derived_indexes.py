@@ -24,23 +24,25 @@ def trigger_ddl(table: Table) -> dict[str, str]:
     index, followed = quote_name(table.name), quote_name(follows.table.name)
     names = ", ".join(quote_name(column.name) for column in table.columns)
     watched = ", ".join(quote_name(column) for column in follows.columns)
-    changed = " OR ".join(f"OLD.{quote_name(c)} IS NOT NEW.{quote_name(c)}" for c in follows.columns)
+    changed = " OR ".join(
+        f"OLD.{quote_name(column)} IS NOT NEW.{quote_name(column)}" for column in follows.columns
+    )
     stands, stood = follows.where.format(row="NEW"), follows.where.format(row="OLD")
     # OR REPLACE: a row left over in a damaged index must not block anybody's write.
-    put = f"INSERT OR REPLACE INTO {index} ({names}) SELECT {_row(follows, 'NEW')}"
+    insert_row = f"INSERT OR REPLACE INTO {index} ({names}) SELECT {_row(follows, 'NEW')}"
     drop = f"DELETE FROM {index} WHERE number = OLD.rowid"
     if follows.of_words:
         listed = ", ".join(quote_name(name) for name in follows.values)
-        put = f"INSERT INTO {index} (rowid, {listed}) SELECT {_row(follows, 'NEW')}"
+        insert_row = f"INSERT INTO {index} (rowid, {listed}) SELECT {_row(follows, 'NEW')}"
         # The index stores no texts: to remove a row it must be given the words that were in it.
         drop = f"INSERT INTO {index} ({index}, rowid, {listed}) SELECT 'delete', {_row(follows, 'OLD')} WHERE {stood}"
     on_insert, on_update, on_delete = (
         f"{table.name}__follows_{verb}" for verb in ("insert", "update", "delete")
     )
     return {
-        on_insert: f"CREATE TRIGGER {quote_name(on_insert)} AFTER INSERT ON {followed} WHEN {stands} BEGIN {put}; END",
+        on_insert: f"CREATE TRIGGER {quote_name(on_insert)} AFTER INSERT ON {followed} WHEN {stands} BEGIN {insert_row}; END",
         on_update: f"CREATE TRIGGER {quote_name(on_update)} AFTER UPDATE OF {watched} ON {followed} WHEN {changed} "
-        f"BEGIN {drop}; {put} WHERE {stands}; END",
+        f"BEGIN {drop}; {insert_row} WHERE {stands}; END",
         on_delete: f"CREATE TRIGGER {quote_name(on_delete)} AFTER DELETE ON {followed} WHEN {stood} BEGIN {drop}; END",
     }
 

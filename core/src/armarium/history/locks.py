@@ -66,8 +66,8 @@ class Locks:
 
         Only the owner may change a lock.
         """
-        for where in spans(raw, [self.tree], audit_seq).values():
-            self._refuse_locking(raw, where)
+        for changed_span in spans(raw, [self.tree], audit_seq).values():
+            self._refuse_locking(raw, changed_span)
         self.refuse(raw, self.nodes_touched(raw, audit_seq))
 
     def nodes_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
@@ -78,21 +78,21 @@ class Locks:
         """
         nodes: set[str] = set()
         waiting: list[tuple[Link, set[str]]] = []
-        for table, where in spans(raw, self.tables, audit_seq).items():
+        for table, changed_span in spans(raw, self.tables, audit_seq).items():
             if table is self.tree:
-                nodes |= self._nodes_touched(raw, where)
+                nodes |= self._nodes_touched(raw, changed_span)
                 continue
             for link in self.links[table]:
-                waiting.append((link, values_of_span(raw, table, link.column, where)))
+                waiting.append((link, values_of_span(raw, table, link.column, changed_span)))
         followed: dict[tuple[str, str], set[str]] = {}
         while waiting:
             link, values = waiting.pop()
             if link.table is self.tree:
                 nodes |= values
                 continue
-            known = followed.setdefault((link.table.name, link.key), set())
-            fresh = values - known
-            known |= fresh
+            known_keys = followed.setdefault((link.table.name, link.key), set())
+            fresh = values - known_keys
+            known_keys |= fresh
             if fresh:
                 waiting += [(on, _follow(raw, link, on.column, fresh)) for on in self.links[link.table]]
         return nodes
@@ -101,12 +101,12 @@ class Locks:
         """Refuse a lock that was set or removed to all but the owner; a deleted node that was locked counts as locked."""
         live, history = quote_name(self.tree.name), quote_name(history_name(self.tree))
         key, locked, name = (quote_name(column) for column in (self.key, self.rules.locked, self.rules.name))
-        gone = raw.execute(
+        removed_rows = raw.execute(
             f"SELECT {name}, {key} FROM {history} WHERE seq BETWEEN ? AND ? AND op = 'D' AND {locked} LIMIT 1",
             where,
         ).fetchone()
-        if gone is not None:
-            raise node_locked(*gone)
+        if removed_rows is not None:
+            raise node_locked(*removed_rows)
         turned = raw.execute(
             f"SELECT 1 FROM {history} h LEFT JOIN {live} t ON t.{key} = h.{key} WHERE h.seq BETWEEN ? AND ? AND"
             f" (h.op = 'U' AND {holds(self.tree.c[self.rules.locked], 'h')} OR h.op = 'I' AND t.{locked}) LIMIT 1",
@@ -120,7 +120,9 @@ class Locks:
         nodes = values_of_span(raw, self.tree, rules.parent, where)
         moved_alone = "0"
         if rules.order is not None:
-            others = [c.name for c in self.tree.columns if c.name not in (self.key, rules.order)]
+            others = [
+                column.name for column in self.tree.columns if column.name not in (self.key, rules.order)
+            ]
             moved_alone = " AND ".join(
                 ["op = 'U'", "kept IS NULL", *(f"{quote_name(name)} IS NULL" for name in others)]
             )
@@ -180,10 +182,10 @@ def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
 
     def leading(links: dict[Table, list[Link]]) -> dict[Table, list[Link]]:
         return {
-            table: every
-            for table, every in links.items()
+            table: links_of_table
+            for table, links_of_table in links.items()
             if table not in links_by_table
-            and any(link.table is tree or link.table in links_by_table for link in every)
+            and any(link.table is tree or link.table in links_by_table for link in links_of_table)
         }
 
     while more := leading(certain) or leading(possible):

@@ -137,7 +137,7 @@ def _settle(
         for name, _, parent in references(schema)[table.name]:
             if changed.get(name) is not None:
                 users_by_row.setdefault((parent, (changed[name],)), []).append(place)
-    for (parent, key), users in _missing(plan, users_by_row, raw):
+    for (parent, key), users in _find_missing(plan, users_by_row, raw):
         parent_change = by_place.get((parent.name, key))
         if parent_change is not None and parent_change.place not in chosen:
             plan.needs.append(parent_change)
@@ -183,7 +183,7 @@ def _leave_out(plan: MergePlan, places: Iterable[Place]) -> None:
         plan.left_out.add(place)
 
 
-def _missing(
+def _find_missing(
     plan: MergePlan, users_by_row: dict[tuple[Table, Key], list[Place]], raw: sqlite3.Connection
 ) -> list[tuple[tuple[Table, Key], list[Place]]]:
     """Return what is referred to and would not be there."""
@@ -209,9 +209,9 @@ def write_plan(raw: sqlite3.Connection, schema: Schema, plan: MergePlan, now: st
     if not schema.defers:
         raw.execute("PRAGMA defer_foreign_keys=ON")
     for table in reversed(schema.tracked):
-        gone = [change.key for change in plan.deletes.values() if change.table.name == table.name]
-        if gone:
-            raw.executemany(f"DELETE FROM {quote_name(table.name)} WHERE {_is_row(table)}", gone)
+        deleted_keys = [change.key for change in plan.deletes.values() if change.table.name == table.name]
+        if deleted_keys:
+            raw.executemany(f"DELETE FROM {quote_name(table.name)} WHERE {_is_row(table)}", deleted_keys)
     alike: dict[tuple[str, tuple[str, ...]], tuple[Table, list[Values]]] = {}
     for (_, key), (table, values) in plan.updates.items():
         names = tuple(sorted(values))
@@ -235,8 +235,10 @@ def _is_row(table: Table) -> str:
 def _growing(table: Table) -> list[str]:
     """SQL that raises the columns which only grow: counters by one, times to the parameters of `_growth_values`."""
     return [
-        f"{quote_name(c.name)} = {quote_name(c.name)} + 1" if is_counter(c) else f"{quote_name(c.name)} = ?"
-        for c in sorted(_monotonic(table), key=is_counter)
+        f"{quote_name(column.name)} = {quote_name(column.name)} + 1"
+        if is_counter(column)
+        else f"{quote_name(column.name)} = ?"
+        for column in sorted(_monotonic(table), key=is_counter)
     ]
 
 

@@ -77,7 +77,7 @@ def find_moment(conn: Connection, asked: str | None = None) -> Moment:
 
 def _time(text: str) -> str:
     if text[:4].isdigit() and text[4:5] != "-":
-        # ISO 8601 also has 20261127 and 2026-W48; a bare number is more likely a step's, which is no id.
+        # ISO 8601 also has 20261127 and 2026-W48; a bare number is more likely a step's, which is not an id.
         raise _not_a_moment()
     try:
         # A day is asked for to its end, and so is a second.
@@ -92,8 +92,8 @@ def _time(text: str) -> str:
 def moment_read(db: Database, conn: Connection) -> Moment:
     """Return the moment that *conn*, lent by *db*, shows: that of `reading_as_of`, else now."""
     past = past_of(db)
-    named = past.named if isinstance(past, Past) else None
-    return named if isinstance(named, Moment) else find_moment(conn)
+    moment = past.named if isinstance(past, Past) else None
+    return moment if isinstance(moment, Moment) else find_moment(conn)
 
 
 @contextmanager

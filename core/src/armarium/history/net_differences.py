@@ -77,14 +77,14 @@ def touched_since(raw: sqlite3.Connection, table: Table, audit_seq: int) -> dict
     earlier: dict[int, Key] = {}
     for image in images:
         key, step = image[3:], image[2]
-        known = steps.get(key)
-        if known is None:
+        known_steps = steps.get(key)
+        if known_steps is None:
             steps[key] = (step,)
             # An insert's image holds the key alone, and there was no row before it.
             if image[1] != "I":
                 earlier[image[0]] = key
-        elif known[-1] != step:
-            steps[key] = (*known, step)
+        elif known_steps[-1] != step:
+            steps[key] = (*known_steps, step)
     before: dict[Key, Values] = {}
     if earlier:
         columns = ", ".join(image_before(table, column.name, "f") for column in table.columns)
@@ -143,8 +143,8 @@ def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> d
         among = orjson.dumps([key[0] for key in keys]).decode()
         rows = raw.execute(f"{query}{quote_name(names[0])} IN (SELECT value FROM json_each(?))", (among,))
     else:
-        where = " AND ".join(f"{quote_name(name)} = ?" for name in names)
-        rows = (row for key in keys for row in raw.execute(query + where, key))
+        key_condition = " AND ".join(f"{quote_name(name)} = ?" for name in names)
+        rows = (row for key in keys for row in raw.execute(query + key_condition, key))
     if len(at) == 1:
         return {(row[at[0]],): row for row in rows}
     return {tuple(row[position] for position in at): row for row in rows}
@@ -152,9 +152,9 @@ def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> d
 
 def steps_of(raw: sqlite3.Connection, table: Table, key: Key, audit_seq: int) -> list[int]:
     """Return the numbers of the steps after step *audit_seq* that touched the row *key*."""
-    where = " AND ".join(f"{quote_name(name)} = ?" for name in key_columns(table))
+    key_condition = " AND ".join(f"{quote_name(name)} = ?" for name in key_columns(table))
     rows = raw.execute(
-        f"SELECT DISTINCT audit_seq FROM {quote_name(history_name(table))} WHERE {where} AND audit_seq > ?"
+        f"SELECT DISTINCT audit_seq FROM {quote_name(history_name(table))} WHERE {key_condition} AND audit_seq > ?"
         " ORDER BY audit_seq",
         (*key, audit_seq),
     )

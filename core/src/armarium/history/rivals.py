@@ -112,13 +112,13 @@ class _Rivalry:
         choice = rules_of(self.choices).choice
         assert choice is not None
         at, names = places(self.made)[choice.text], places(self.choices)[choice.of]
-        named = {place: (row[names],) for place, row in rows.items() if self.is_choice(place)}
-        chosen = live_rows(raw, self.made, set(named.values())) if named else {}
+        chosen_keys = {place: (row[names],) for place, row in rows.items() if self.is_choice(place)}
+        chosen = live_rows(raw, self.made, set(chosen_keys.values())) if chosen_keys else {}
         return {
             place: row[at]
-            if place not in named
-            else chosen[named[place]][at]
-            if named[place] in chosen
+            if place not in chosen_keys
+            else chosen[chosen_keys[place]][at]
+            if chosen_keys[place] in chosen
             else None
             for place, row in rows.items()
         }
@@ -131,16 +131,16 @@ class _Rivalry:
         rows: dict[Place, Values] = {}
         decided: dict[Values, int] = {}
         for table in self.tables:
-            made = made_since(target, table)
-            there = live_rows(source.raw, table, made.keys())
-            for key, row in live_rows(target.raw, table, made.keys()).items():
+            keys_made = made_since(target, table)
+            there = live_rows(source.raw, table, keys_made.keys())
+            for key, row in live_rows(target.raw, table, keys_made.keys()).items():
                 place = (table.name, key)
                 change = by_place.get(place)
                 if key in there if change is None else change.base is not None:
                     of = self.thing(place, row)
-                    decided[of] = max(decided.get(of, 0), made[key])
+                    decided[of] = max(decided.get(of, 0), keys_made[key])
                 elif change is None and self.stands(place, row):
-                    steps[place], rows[place] = made[key], row
+                    steps[place], rows[place] = keys_made[key], row
         texts = self.texts(target.raw, rows)
         undecided: dict[Values, list[_Decision]] = {}
         for place in sorted(steps, key=lambda place: steps[place]):
@@ -151,21 +151,21 @@ class _Rivalry:
 
     def compare(self, change: Change, row: Values, text: object, decisions: Sequence[_Decision]) -> None:
         """Compare what the source made or chose with the *decisions* of the target on the same; a choice there decides alone."""
-        choices = [one for one in decisions if self.is_choice(one.place)]
-        others = [one for one in decisions if not self.is_choice(one.place)]
-        differs = any(one.text != text for one in choices or others)
+        choices = [decision for decision in decisions if self.is_choice(decision.place)]
+        others = [decision for decision in decisions if not self.is_choice(decision.place)]
+        differs = any(decision.text != text for decision in choices or others)
         if self.is_choice(change.place):
             rivals = choices or others
             alike = bool(choices) and not differs
         else:
             alike = not (choices and differs) and any(
-                says_the_same(self.made, row, one.row) for one in others
+                says_the_same(self.made, row, rival.row) for rival in others
             )
             differs = differs if choices else bool(others)
             rivals = [*choices, *others]
         if alike or differs:
             change.status, change.why = "same" if alike else "conflict", "rival"
-            change.rivals = [(self.table_of(one.place), one.place[1]) for one in rivals]
+            change.rivals = [(self.table_of(rival.place), rival.place[1]) for rival in rivals]
 
 
 def _rivalries(schema: Schema) -> Iterator[_Rivalry]:

@@ -78,9 +78,9 @@ def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Seque
     }
     if kept is not None:
         # Those that changed from null have no value to count.
-        named = raw.execute(f"SELECT DISTINCT x.kept {images} AND x.kept IS NOT NULL", given).fetchall()
-        known = {name for (names,) in named for name in names.split(",")}
-        values |= {column: False for column in columns if column in known and column not in values}
+        kept_names = raw.execute(f"SELECT DISTINCT x.kept {images} AND x.kept IS NOT NULL", given).fetchall()
+        column_names = {name for (names,) in kept_names for name in names.split(",")}
+        values |= {column: False for column in columns if column in column_names and column not in values}
     return ImageContents(count, once, values)
 
 

@@ -70,18 +70,18 @@ def _blaming(family: str) -> Iterator[None]:
 def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
     """Return the families of a project's database; *strangers* names those that are not part of Armarium."""
     return [
-        Family(p.name, p.version, p.metadata, p.migrations, p.name in strangers)
-        for p in plugins
-        if p.metadata is not None
+        Family(plugin.name, plugin.version, plugin.metadata, plugin.migrations, plugin.name in strangers)
+        for plugin in plugins
+        if plugin.metadata is not None
     ]
 
 
 def engine_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
     """Return the families of the engine's own database."""
     return [
-        Family(p.name, p.engine_version, p.engine_metadata, p.engine_migrations, p.name in strangers)
-        for p in plugins
-        if p.engine_metadata is not None
+        Family(name, plugin.engine_version, metadata, plugin.engine_migrations, name in strangers)
+        for name, metadata, plugin in ((plugin.name, plugin.engine_metadata, plugin) for plugin in plugins)
+        if metadata is not None
     ]
 
 
@@ -131,7 +131,7 @@ class Schema:
         ]
 
     def fit(self, db: Database, *, before_change: Callable[[], None] | None = None) -> Schema:
-        """As `ensure`, but leave out a plugin whose tables fail, and those that refer to them; return the tables that
+        """Like `ensure`, but leave out a plugin whose tables fail, and those that refer to them; return the tables that
         remain.
 
         Tables left out stay as they were; `db.left_out` gives the reason for each.
@@ -267,7 +267,7 @@ class Schema:
             from alembic.runtime.migration import MigrationContext
 
             operations = Operations(MigrationContext.configure(conn))
-            for migration in sorted(family.migrations, key=lambda m: m.version):
+            for migration in sorted(family.migrations, key=lambda migration: migration.version):
                 if since < migration.version <= family.version:
                     with _blaming(family.name):
                         migration.upgrade(operations)

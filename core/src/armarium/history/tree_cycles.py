@@ -62,9 +62,9 @@ def made_since(
             (row[0], since, step),
         ).fetchone()
         label = rules_of(table).label or table.name
-        which = f" ({title_of(later[0])}, {later[1]})" if later else ""
+        later_step = f" ({title_of(later[0])}, {later[1]})" if later else ""
         return Circle(
-            f"a {label} would come to lie beneath itself, because of a later step still in effect{which}",
+            f"a {label} would come to lie beneath itself, because of a later step still in effect{later_step}",
             later[1] if later else None,
         )
     return None
@@ -74,5 +74,7 @@ def _own_references(table: Table) -> list[str]:
     """Return the columns of *table* that refer to rows of *table*; none where a row's key has several columns."""
     if len(key_columns(table)) != 1:
         return []
-    named = [column for user, column in rules_of(table).used_by if user == table.name]
-    return named + [key.parent.name for key in table.foreign_keys if key.column.table.name == table.name]
+    columns_in_use = [column for user, column in rules_of(table).used_by if user == table.name]
+    return columns_in_use + [
+        key.parent.name for key in table.foreign_keys if key.column.table.name == table.name
+    ]

@@ -71,8 +71,8 @@ def check(
     # Only a column held by a later image can differ from what the step left.
     plain = since.columns.keys() - rules_of(table).monotonic
     equal = " AND ".join(
-        f"NOT ({differ(table.c[c], f't.{quote_name(c)}', image_before(table, c, 'n'))})"
-        for c in sorted(plain)
+        f"NOT ({differ(table.c[column], f't.{quote_name(column)}', image_before(table, column, 'n'))})"
+        for column in sorted(plain)
     )
     next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {same_key(table, 'h', 's')} AND h.seq > s.last)"
     changed = raw.execute(
@@ -98,8 +98,8 @@ def check(
 def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row, title_of: Callable[[str], str]) -> None:
     """Refuse where a restored row refers to one that a later step removed, and no foreign key would detect it."""
     for used, user, column in schema.uses:
-        where = span(raw, user, row.seq)
-        if where is None:
+        changed_span = span(raw, user, row.seq)
+        if changed_span is None:
             continue
         (target,) = (quote_name(key) for key in key_columns(used))
         name, keys = quote_name(column), ", ".join(quote_name(key) for key in key_columns(user))
@@ -110,7 +110,7 @@ def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row, title_of: Call
             f" (SELECT {keys} FROM {quote_name(history_name(user))} WHERE seq BETWEEN ? AND ?)"
             f" AND NOT EXISTS (SELECT 1 FROM {quote_name(used.name)} u WHERE u.{target} = t.{name})"
             " ORDER BY h.seq DESC LIMIT 1",
-            (row.seq, *where),
+            (row.seq, *changed_span),
         ).fetchone()
         if later is not None:
             raise _changed_conflict(row, used, later, title_of)

@@ -107,7 +107,7 @@ class VisibleRows:
             rules = rules_of(self.tree).tree
             assert rules is not None
             parent = quote_name(rules.parent)
-            stands_for = [f"t.{quote_name(c.name)}" for c in _weak(self.tree)]
+            stands_for = [f"t.{quote_name(column.name)}" for column in _list_weak_columns(self.tree)]
             if everything:
                 raw.execute(f"INSERT INTO temp.{NODES} SELECT {key} FROM main.{tree}")
             else:
@@ -165,8 +165,8 @@ class VisibleRows:
     def are_places(self, raw: sqlite3.Connection, ids: set[str]) -> bool:
         """Return whether every one of *ids* is that of a document or of a part of a page."""
         tables = [table for table in (self.tree, self.parts) if table is not None]
-        known = {row_id for table in tables for row_id in _find_known(raw, table, ids)}
-        return known == ids
+        known_ids = {row_id for table in tables for row_id in _find_known(raw, table, ids)}
+        return known_ids == ids
 
     def names_elsewhere(self, raw: sqlite3.Connection, ids: Collection[str]) -> bool:
         """Return whether one of *ids* is that of a row that lies on no document."""
@@ -260,7 +260,7 @@ class VisibleRows:
             target = targets.get(column.name)
             if target is not None:
                 yield from self._pointing(table, column, target)
-        for column in _weak(table):
+        for column in _list_weak_columns(table):
             if column.name != rules.document:
                 yield _not_in(column, NODES)
                 yield _not_in(column, PARTS)
@@ -288,12 +288,12 @@ class VisibleRows:
 
     def _pointing(self, table: Table, column: Column[object], target: Column[object]) -> Iterator[str]:
         # By name: it may be a stand-in for another family's table.
-        named = target.table.name
-        if self.tree is not None and named == self.tree.name:
+        target_table = target.table.name
+        if self.tree is not None and target_table == self.tree.name:
             yield _not_in(column, NODES)
-        elif self.parts is not None and named == self.parts.name:
+        elif self.parts is not None and target_table == self.parts.name:
             yield _not_in(column, PARTS)
-        covered = self._covered.get(named)
+        covered = self._covered.get(target_table)
         # Tables come parents before children; references back are skipped, or the views would be circular.
         if covered is not None and covered is not self.tree and covered is not table:
             empty = f"m.{quote_name(column.name)} IS NULL OR " if column.nullable else ""
@@ -319,7 +319,7 @@ def _find_known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> li
     return [row[0] for row in raw.execute(query, (json_text(list(ids)),))]
 
 
-def _weak(table: Table) -> list[Column[object]]:
+def _list_weak_columns(table: Table) -> list[Column[object]]:
     """Return the columns that hold an id without a foreign key."""
     texts = (column for column in table.columns if isinstance(column.type, Text))
     return [column for column in texts if column.name.endswith("_id") and not column.foreign_keys]
@@ -333,14 +333,14 @@ def _not_in(column: Column[object], withheld: str) -> str:
 
 def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *, jobs: bool = False) -> str:
     """SQL: the JSON of *column* names nothing that is withheld; of *jobs*, none that is about such things alone."""
-    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{name})" for name in among)
+    is_among = " OR ".join(f"j.value IN (SELECT id FROM temp.{name})" for name in among)
     if jobs:
         job = quote_name(_OF_MANY[0])
-        named += (
+        is_among += (
             f" OR (EXISTS (SELECT 1 FROM main.{job} w WHERE w.id = j.value)"
             f" AND NOT EXISTS (SELECT 1 FROM temp.{job} w WHERE w.id = j.value))"
         )
-    return f"NOT EXISTS (SELECT 1 FROM json_tree(m.{quote_name(column.name)}) j WHERE j.type = 'text' AND ({named}))"
+    return f"NOT EXISTS (SELECT 1 FROM json_tree(m.{quote_name(column.name)}) j WHERE j.type = 'text' AND ({is_among}))"
 
 
 def _log_conditions(table: Table, jobs: bool) -> list[str]:
@@ -375,18 +375,18 @@ def _view_columns(table: Table, whole: Whole | None) -> str:
 
 
 def _view(table: Table, conditions: list[str], whole: Whole | None) -> str:
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"CREATE TEMP VIEW {quote_name(table.name)} AS SELECT {_view_columns(table, whole)} FROM main.{quote_name(table.name)} m{where}"
+    condition = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"CREATE TEMP VIEW {quote_name(table.name)} AS SELECT {_view_columns(table, whole)} FROM main.{quote_name(table.name)} m{condition}"
 
 
 def _history_view(table: Table, whole: Whole | None) -> str:
     """Return the view of the images of visible rows; of a deleted row, none."""
     name = quote_name(history_name(table))
-    same = " AND ".join(f"v.{quote_name(key)} = m.{quote_name(key)}" for key in key_columns(table))
+    same_key = " AND ".join(f"v.{quote_name(key)} = m.{quote_name(key)}" for key in key_columns(table))
     columns = ", ".join(f"m.{quote_name(name)}" for name in ("seq", "audit_seq", "op", "kept"))
     return (
         f"CREATE TEMP VIEW {name} AS SELECT {columns}, {_view_columns(table, whole).removeprefix('m.rowid AS rowid, ')}"
-        f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quote_name(table.name)} v WHERE {same})"
+        f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quote_name(table.name)} v WHERE {same_key})"
     )
 
 

@@ -239,27 +239,28 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         if not _counted_rows(view, p.job_id):
             return {"id": p.job_id, "state": _import_state(view), "applied": 0}
         raise Conflict(
-            f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting"
+            f"The jobs behind {p.job_id} are already waiting; there is nothing to retry.",
+            code="already_waiting",
         )
     row = _single_row(view, p.job_id)
     _refuse_of_run(view, row, "retry")
     state = view.state(row)
     if state == "waiting":
-        raise Conflict(f"{row.title} waits already; there is nothing to retry.", code="already_waiting")
+        raise Conflict(f"{row.title} is already waiting; there is nothing to retry.", code="already_waiting")
     if state in ("failed", "cancelled"):
         asked_for = ctx.action_name == "job.retry"
         if asked_for:
             _refuse_retry_of_run(view, row)
         _refuse_retry(view, row)
-        again = decisions.retry(ctx.conn, row.id)
-        decisions.lend_rights(ctx.conn, again, ctx.principal)
+        retried = decisions.retry(ctx.conn, row.id)
+        decisions.lend_rights(ctx.conn, retried, ctx.principal)
         view.raw.executemany(
             # Paused before it ended: whoever retries it wants it to go on; an undo, to have it as it was.
             "UPDATE job_hold SET cleared_at = NULL, paused = paused AND NOT ?1 WHERE job_id = ?2 "
             "AND (cleared_at IS NOT NULL OR paused AND ?1)",
-            [(asked_for, job_id) for job_id in again],
+            [(asked_for, job_id) for job_id in retried],
         )
-        _note_jobs(ctx, again)
+        _note_jobs(ctx, retried)
     after = _view(ctx)
     return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
@@ -282,14 +283,14 @@ def _refuse_retry(view: QueueView, row: JobRow) -> None:
         )
     if row.failed_children or row.open_children:
         return
-    same = view.raw.execute(
+    same_key_row = view.raw.execute(
         "SELECT o.title FROM job o, job j WHERE j.id = ? AND o.state IN ('waiting', 'running') AND o.kind = j.kind "
         # Each parent waits for its own job, even if another does the same work.
         "AND o.id <> j.id AND o.parent_id IS j.parent_id AND o.args = j.args AND o.key IS j.key LIMIT 1",
         (row.id,),
     ).fetchone()
-    if same is not None:
-        raise Conflict(f"The same work is waiting already ({same[0]}).", code="already_waiting")
+    if same_key_row is not None:
+        raise Conflict(f"The same work is waiting already ({same_key_row[0]}).", code="already_waiting")
 
 
 @action(

@@ -85,7 +85,7 @@ def record_activity(
     """
     if type not in ACTIVITY_TYPES:
         raise Invalid(
-            f"{type!r} is no type of activity; the types are {', '.join(sorted(ACTIVITY_TYPES))}.",
+            f"{type!r} is not a type of activity; the types are {', '.join(sorted(ACTIVITY_TYPES))}.",
             code="unknown_activity_type",
         )
     event_id = new_id()
@@ -149,16 +149,16 @@ def read_activity(
         if value is not None:
             wheres.append(clause)
             values.append(value)
-    where = f" WHERE {' AND '.join(wheres)}" if wheres else ""
+    condition = f" WHERE {' AND '.join(wheres)}" if wheres else ""
     raw = raw_of(conn)
     # SQLite's own lower() only handles ASCII letters.
     raw.create_function("activity_folded", 1, str.casefold, deterministic=True)
-    (total,) = raw.execute(f"SELECT count(*) FROM activity{where}", values).fetchone()
+    (total,) = raw.execute(f"SELECT count(*) FROM activity{condition}", values).fetchone()
     names = [name.strip() for name in _COLUMNS.split(",")]
     items = [
         dict(zip(names, row, strict=True))
         for row in raw.execute(
-            f"SELECT {_COLUMNS} FROM activity{where} ORDER BY seq DESC LIMIT ? OFFSET ?",
+            f"SELECT {_COLUMNS} FROM activity{condition} ORDER BY seq DESC LIMIT ? OFFSET ?",
             (*values, limit, offset),
         )
     ]

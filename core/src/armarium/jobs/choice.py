@@ -116,7 +116,7 @@ def pick(
         if heavy and not runner.take_heavy(store, chosen.watched):
             break
         try:
-            following = _following(store, lane, raw, chosen, options) if alone else []
+            following = _select_following(store, lane, raw, chosen, options) if alone else []
             return _take(runner, store, lane, conn, chosen.kind, [claim, *following])
         except BaseException:
             if heavy:
@@ -125,7 +125,7 @@ def pick(
     return []
 
 
-def _following(
+def _select_following(
     store: JobStore, lane: Lane, raw: sqlite3.Connection, chosen: _Option, options: list[_Option]
 ) -> list[Claim]:
     """Return the jobs that follow the chosen one and are expected to be quick, where nothing else waits for the lane.

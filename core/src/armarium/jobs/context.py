@@ -197,20 +197,20 @@ class JobContext:
         """
         self._refuse_when_closed()
         done, total = self._counts(done, total)
-        kept = None if checkpoint is None or callable(checkpoint) else dict(checkpoint)
-        json_text(kept)
+        saved_checkpoint = None if checkpoint is None or callable(checkpoint) else dict(checkpoint)
+        json_text(saved_checkpoint)
         action = self.engine.actions.find(name)
         apart = self._store.library is not None and action is not None and action.scope == "engine"
         caller = self.principal
 
         def keep(step: ActionContext) -> None:
-            nonlocal kept
+            nonlocal saved_checkpoint
             if callable(checkpoint):
                 answer = step.answer
                 result = answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer or {}
-                kept = dict(checkpoint(result))
+                saved_checkpoint = dict(checkpoint(result))
             if not apart:
-                self._move_on(step.conn, kept, done, total)
+                self._move_on(step.conn, saved_checkpoint, done, total)
 
         outcome = self.engine.run(
             self._store.library,
@@ -221,9 +221,11 @@ class JobContext:
             in_transaction=keep,
         )
         if apart:
-            self.save(kept if kept is not None else self.checkpoint, done=done, total=total)
-        if kept is not None:
-            self._checkpoint = kept
+            self.save(
+                saved_checkpoint if saved_checkpoint is not None else self.checkpoint, done=done, total=total
+            )
+        if saved_checkpoint is not None:
+            self._checkpoint = saved_checkpoint
         if done is not None or total is not None:
             self._runner.tell_progress(self._store, self.job_id)
         return outcome
@@ -294,7 +296,7 @@ class JobContext:
         return children[0] if children else None
 
     def ended_child(self, key: str) -> JobRow | None:
-        """As `child`, once it has ended: raises AfterChildren until then."""
+        """Like `child`, once it has ended: raises AfterChildren until then."""
         child = self.child(key)
         if child is not None and child.is_going:
             raise AfterChildren

@@ -81,7 +81,7 @@ def retry(conn: Connection, job_id: str) -> list[str]:
     Each resumes from its checkpoint; a job whose body had succeeded only waits for its children again.
     """
     raw = raw_of(conn)
-    again: list[str] = []
+    retried_ids: list[str] = []
     parents: dict[str, None] = {}
     for row_id in subtree(raw, job_id):
         state, parent_id = raw.execute("SELECT state, parent_id FROM job WHERE id = ?", (row_id,)).fetchone()
@@ -92,11 +92,11 @@ def retry(conn: Connection, job_id: str) -> list[str]:
             "stop = NULL, not_before = NULL, started_at = NULL, finished_at = NULL WHERE id = ?",
             (row_id,),
         )
-        again.append(row_id)
+        retried_ids.append(row_id)
         if parent_id is not None:
             parents[parent_id] = None
     _reopen_parents(raw, list(parents))
-    return again
+    return retried_ids
 
 
 def _reopen_parents(raw: sqlite3.Connection, parents: list[str]) -> None:
@@ -183,7 +183,7 @@ def purge(conn: Connection) -> int:
     """
     raw = raw_of(conn)
     before = timestamp(parse_timestamp(now()) - timedelta(days=KEEP_DAYS))
-    gone = [
+    purged_ids = [
         row[0]
         for row in raw.execute(
             "SELECT id FROM job WHERE finished_at < ? AND (parent_id IS NULL OR NOT EXISTS "
@@ -191,9 +191,9 @@ def purge(conn: Connection) -> int:
             (before, before),
         )
     ]
-    raw.executemany("DELETE FROM job_log WHERE row_id = ?", [(row_id,) for row_id in gone])
-    raw.executemany("DELETE FROM job WHERE id = ?", [(row_id,) for row_id in gone])
-    return len(gone)
+    raw.executemany("DELETE FROM job_log WHERE row_id = ?", [(row_id,) for row_id in purged_ids])
+    raw.executemany("DELETE FROM job WHERE id = ?", [(row_id,) for row_id in purged_ids])
+    return len(purged_ids)
 
 
 def lend_rights(conn: Connection, jobs: Sequence[str], principal: Principal) -> None:

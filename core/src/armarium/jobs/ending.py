@@ -88,40 +88,52 @@ def end(conn: Connection, ended: Sequence[Ending]) -> Changes:
     """
     raw = raw_of(conn)
     changes = Changes()
-    for e in ended:
-        if e.state in ("waiting", "failed") and _was_cancelled(raw, e.seq):
+    for job in ended:
+        if job.state in ("waiting", "failed") and _was_cancelled(raw, job.seq):
             # Cancelled at the moment in which it stopped for another reason, or failed on what the cancelling removed.
-            e.become(*CANCELLED)
-    finished = [e for e in ended if e.state != "waiting"]
-    back = [e for e in ended if e.state == "waiting"]
+            job.become(*CANCELLED)
+    finished = [job for job in ended if job.state != "waiting"]
+    back = [job for job in ended if job.state == "waiting"]
     if back:
         raw.executemany(
             _PUT_BACK,
-            [(e.reason, e.reason_code, e.not_before, e.started_at, e.attempts, e.seq) for e in back],
+            [
+                (job.reason, job.reason_code, job.not_before, job.started_at, job.attempts, job.seq)
+                for job in back
+            ],
         )
     if finished:
-        parents = _count_finished(raw, [e for e in finished if e.parent_id is not None])
+        parents = _count_finished(raw, [job for job in finished if job.parent_id is not None])
         raw.executemany(
             _END,
             [
-                (e.state, e.reason, e.reason_code, e.result, e.started_at, e.finished_at, e.attempts, e.seq)
-                for e in finished
+                (
+                    job.state,
+                    job.reason,
+                    job.reason_code,
+                    job.result,
+                    job.started_at,
+                    job.finished_at,
+                    job.attempts,
+                    job.seq,
+                )
+                for job in finished
             ],
         )
-        changes.failed += [e.id for e in finished if e.state == "failed" and e.parent_id is None]
-        waits = _with_children(raw, [e.seq for e in finished if e.state == "done"])
-        waits |= {e.seq for e in finished if e.reason_code == GOES_ON}
+        changes.failed += [job.id for job in finished if job.state == "failed" and job.parent_id is None]
+        waits = _with_children(raw, [job.seq for job in finished if job.state == "done"])
+        waits |= {job.seq for job in finished if job.reason_code == GOES_ON}
         _note_handed_in(conn, finished)
-        for e in finished:
-            if e.seq in waits:
+        for job in finished:
+            if job.seq in waits:
                 # It is not finished after all: its children are still to come, or one has failed already.
-                if e.parent_id is not None:
-                    parents[e.parent_id][0] -= 1
-                raw.execute("UPDATE job SET state = 'running', finished_at = NULL WHERE seq = ?", (e.seq,))
-                _settle(raw, e.id, changes)
+                if job.parent_id is not None:
+                    parents[job.parent_id][0] -= 1
+                raw.execute("UPDATE job SET state = 'running', finished_at = NULL WHERE seq = ?", (job.seq,))
+                _settle(raw, job.id, changes)
         for parent_id, (closed, failed, pages) in parents.items():
             _close_children(raw, parent_id, closed, failed, pages, changes)
-    changes.states.extend(e.id for e in ended)
+    changes.states.extend(job.id for job in ended)
     _tell_failed(conn, changes.failed)
     return changes
 
@@ -144,21 +156,21 @@ def _tell_failed(conn: Connection, ids: Iterable[str]) -> None:
 
 def _note_handed_in(conn: Connection, ended: Iterable[Ending]) -> None:
     """Add a line to the log of each job that a workflow run queued: how it ended, for those who follow the run."""
-    of = {e.seq: e for e in ended}
+    of = {job.seq: job for job in ended}
     lines = []
     for seq, text in raw_of(conn).execute(
         "SELECT seq, subject FROM job WHERE seq IN (SELECT value FROM json_each(?)) AND handed_in_by IS NOT NULL "
         "ORDER BY finished_at, seq",
         (json_text(list(of)),),
     ):
-        e = of[seq]
+        job = of[seq]
         subject = orjson.loads(text) if text is not None else {}
         data = {
-            "type": "page_completed" if e.state == "done" else "page_failed",
+            "type": "page_completed" if job.state == "done" else "page_failed",
             "document_id": subject.get("id"),
         }
-        level: Level = "warning" if e.state == "failed" else "info"
-        lines.append((e.id, level, e.reason or "Done.", data))
+        level: Level = "warning" if job.state == "failed" else "info"
+        lines.append((job.id, level, job.reason or "Done.", data))
     if lines:
         write_lines(conn, lines)
 
@@ -171,21 +183,21 @@ def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
 def _count_finished(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[str, list[int]]:
     """Return parent id to [children finished, of them failed, pages that they count as done]."""
     parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    done = [e.seq for e in ended if e.state == "done"]
+    done = [job.seq for job in ended if job.state == "done"]
     remaining = dict(
         raw.execute(
             "SELECT seq, own_total - own_done FROM job WHERE seq IN (SELECT value FROM json_each(?))",
             (json_text(done),),
         )
     )
-    for e in ended:
-        assert e.parent_id is not None
-        counts = parents[e.parent_id]
+    for job in ended:
+        assert job.parent_id is not None
+        counts = parents[job.parent_id]
         counts[0] += 1
-        if e.state == "failed":
+        if job.state == "failed":
             counts[1] += 1
-        elif e.state == "done":
-            counts[2] += remaining[e.seq]
+        elif job.state == "done":
+            counts[2] += remaining[job.seq]
     return parents
 
 

@@ -71,8 +71,8 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
 def _note_unexpected(runner: JobRunner, kind: str, ended: Ending, error: BaseException) -> None:
     # Neither the message of the error nor its values: they may contain words of the source.
     frames = traceback.extract_tb(error.__traceback__)
-    where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
-    log.error("a job of kind %s failed with %s\n%s", kind, type(error).__name__, where)
+    stack = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+    log.error("a job of kind %s failed with %s\n%s", kind, type(error).__name__, stack)
     whose, spot = runner.engine.plugins.at_fault(error)
     why = (
         f"The work {kind} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "

@@ -58,7 +58,7 @@ def _import_began(view: QueueView) -> int | None:
         return None
     marks = ", ".join("?" * len(kinds))
     reading = view.runner.kinds.of_stage("read-files")
-    latest = _latest(view, reading) or _latest(view, kinds)
+    latest = _find_latest_job(view, reading) or _find_latest_job(view, kinds)
     (live,) = view.raw.execute(
         f"SELECT min(seq) FROM job WHERE state IN ('waiting', 'running') AND kind IN ({marks})", kinds
     ).fetchone()
@@ -74,7 +74,7 @@ def _import_began(view: QueueView) -> int | None:
     return first
 
 
-def _latest(view: QueueView, kinds: list[str]) -> int | None:
+def _find_latest_job(view: QueueView, kinds: list[str]) -> int | None:
     marks = ", ".join("?" * len(kinds))
     (seq,) = view.raw.execute(f"SELECT max(seq) FROM job WHERE kind IN ({marks})", kinds).fetchone()
     return None if seq is None else int(seq)

@@ -113,8 +113,8 @@ class Keeper:
                 continue
             if store.unwritten and at >= store.write_again_at:
                 with store.lock:
-                    again, store.unwritten = store.unwritten, []
-                self.runner.crew.write_ends(store, again)
+                    unwritten, store.unwritten = store.unwritten, []
+                self.runner.crew.write_ends(store, unwritten)
             if store.dirty or (store.recheck_at is not None and at >= store.recheck_at):
                 lanes |= store.look(self.runner.kinds)
         if lanes and self.runner.mode != "paused":

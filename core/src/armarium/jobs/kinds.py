@@ -75,7 +75,7 @@ class JobKind:
     stage: str | None = None
     """The stage of an import it belongs to; its jobs are then shown under the `derivatives` row."""
     needs_network: bool = False
-    """Waits while the engine is held offline (SERVICE_LOCAL_ONLY)."""
+    """Waits while the engine is set to work offline (SERVICE_LOCAL_ONLY)."""
     steps_aside: bool = False
     """`check()` also stops it when the machine no longer allows heavy work: for a long training, not for a page."""
     handed_in_by_run: bool = False
@@ -133,7 +133,7 @@ class JobKind:
         try:
             return self.args.model_validate(given, context=context)
         except ValidationError as error:
-            places = ", ".join(".".join(map(str, e["loc"])) or "(whole)" for e in error.errors())
+            places = ", ".join(".".join(map(str, fault["loc"])) or "(whole)" for fault in error.errors())
             raise Invalid(
                 f"The arguments do not fit the work {self.name} (at {places}). Start the work again.",
                 code="invalid_job_arguments",
@@ -152,7 +152,7 @@ class KindRegistry:
     def add(self, kind: JobKind) -> None:
         """Add *kind*; raises ValueError when its name is taken or a lane does not exist."""
         if kind.name in self._kinds:
-            raise ValueError(f"The job kind {kind.name} exists already; names are never overwritten.")
+            raise ValueError(f"The job kind {kind.name} already exists; names are never overwritten.")
         for lane in kind.lanes:
             if lane not in LANES:
                 raise ValueError(

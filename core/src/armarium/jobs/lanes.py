@@ -41,7 +41,7 @@ class LaneThreads:
         with self._lock:
             for name in lanes:
                 threads = self._threads[name]
-                threads[:] = [t for t in threads if t.is_alive()]
+                threads[:] = [thread for thread in threads if thread.is_alive()]
                 while len(threads) < self.runner.lanes[name].width and self.runner.is_started:
                     number = len(threads) + 1
                     thread = threading.Thread(
@@ -86,7 +86,7 @@ class LaneThreads:
             lane.running += 1
         begun = time.monotonic()
         try:
-            how = execute(self.runner, store, picked)
+            ending = execute(self.runner, store, picked)
         finally:
             with self._lock:
                 lane.running -= 1
@@ -94,12 +94,12 @@ class LaneThreads:
                 self.runner.give_heavy_back()
         at = time.monotonic()
         with self._lock:
-            quick = lane.learn(picked.kind, at - begun, how)
+            quick = lane.learn(picked.kind, at - begun, ending)
             if not quick:
                 lane.write_at = at
             elif not lane.ended:
                 lane.write_at = at + TOGETHER_SECONDS
-            lane.ended.append((store, how, picked))
+            lane.ended.append((store, ending, picked))
 
     def _next(self, lane: Lane) -> tuple[JobStore, ClaimedJob] | None:
         """Return the job to run now: one that was picked up ahead, else the next of the queue."""
@@ -152,20 +152,22 @@ class LaneThreads:
     def _candidates(self, lane: Lane) -> list[JobStore]:
         """Yield projects that may have work for *lane*: first where a person watches, then in turn."""
         with self._lock:
-            job_stores = [s for s in self.runner.stores() if not s.closing and _wants(s, lane.name)]
+            job_stores = [
+                store for store in self.runner.stores() if not store.closing and _wants(store, lane.name)
+            ]
         if len(job_stores) > 1:
             # The project served last comes last; one that a person watches comes first, but not every time.
-            job_stores = [s for s in job_stores if s is not lane.served] + [
+            job_stores = [store for store in job_stores if store is not lane.served] + [
                 s for s in job_stores if s is lane.served
             ]
             if lane.picks % 4:
-                job_stores.sort(key=lambda s: not (s.all_watched or s.list_watched()))
+                job_stores.sort(key=lambda store: not (store.all_watched or store.list_watched()))
         return job_stores
 
     def _has_work(self, lane: Lane) -> bool:
         return self.runner.mode != "paused" and any(
-            not s.closing and _wants(s, lane.name) and not self._only_held_back(s)
-            for s in self.runner.stores()
+            not store.closing and _wants(store, lane.name) and not self._only_held_back(store)
+            for store in self.runner.stores()
         )
 
     @staticmethod
@@ -193,10 +195,10 @@ class LaneThreads:
         try:
             with store.db.write() as conn:
                 if ended:
-                    for how, claimed in ended:
+                    for ending, claimed in ended:
                         pending = claimed.context.take_pending()
                         if pending is not None:
-                            move_on(raw_of(conn), how.id, done=pending[0], total=pending[1])
+                            move_on(raw_of(conn), ending.id, done=pending[0], total=pending[1])
                     changes.add(end(conn, [how for how, _ in ended]))
                 if lane is not None:
                     recheck_at = store.recheck_at

@@ -167,10 +167,8 @@ def is_counted(job_id: str) -> bool:
 def no_such(job_id: str) -> NotFound:
     """Return the refusal for an id that names no job here."""
     if is_counted(job_id):
-        lacks = "is paused" if job_id.startswith("paused:") else "waits"
-        return NotFound(
-            f"There is no job behind {job_id[:80]} now: none of them {lacks}.", code="unknown_job"
-        )
+        state = "is paused" if job_id.startswith("paused:") else "is waiting"
+        return NotFound(f"None of the jobs that {job_id[:80]} stands for {state} now.", code="unknown_job")
     return NotFound(
         f"No job has the id {job_id[:80]} in the open projects. Finished jobs are kept 30 days.",
         code="unknown_job",

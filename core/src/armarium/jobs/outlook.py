@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def goes_on(runner: JobRunner, store: JobStore, *, within: float | None = None) -> bool:
     """Return whether a job of *store* runs, or will run without a person's action.
 
-    Not jobs that a person paused, nor those that wait for the network while the engine is held offline. A postponed job
+    Not jobs that a person paused, nor those that wait for the network while the engine is set to work offline. A postponed job
     counts when it is due *within* that many seconds (None: whenever it is due).
     """
     if store.picked or store.unwritten:

@@ -104,9 +104,9 @@ def each_page(
         begun = {**kept, "next": kept["next"] + 1, "failed": list(kept["failed"])}
         skipped = {**begun, "skipped": kept["skipped"] + 1}
         try:
-            written = write({**begun, "pages": kept["pages"] + 1})
-            if written is not None:
-                kept = written
+            checkpoint = write({**begun, "pages": kept["pages"] + 1})
+            if checkpoint is not None:
+                kept = checkpoint
                 continue
             kept = skipped
         except PageSkipped as why:
@@ -174,7 +174,9 @@ def _with_output(
     progress: Mapping[str, Any], page_work: PageWork, pages: int
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
     numbers = {
-        name: n for name, n in page_work.output.items() if isinstance(n, int) and not isinstance(n, bool)
+        name: count
+        for name, count in page_work.output.items()
+        if isinstance(count, int) and not isinstance(count, bool)
     }
     before = progress.get("counts", {})
     progress = {

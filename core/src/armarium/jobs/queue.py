@@ -93,14 +93,14 @@ def enqueue_many(
             raise NotFound(f"No job has the id {parent_id}, so nothing can be queued beneath it.")
         name, principal = name or parent[0], principal or parent[1]
         thread_id = parent[2]
-    known = _known_keys(raw, parent_id, [job.key for job in jobs if job.key is not None])
+    ids_by_key = _known_keys(raw, parent_id, [job.key for job in jobs if job.key is not None])
     made_at = now()
     ids: list[str] = []
     rows: list[tuple[object, ...]] = []
     pages = 0
     for job in jobs:
-        if job.key is not None and parent_id is not None and job.key in known:
-            ids.append(known[job.key])
+        if job.key is not None and parent_id is not None and job.key in ids_by_key:
+            ids.append(ids_by_key[job.key])
             continue
         kind = kinds.require(job.kind) if kinds is not None and isinstance(job.kind, str) else job.kind
         args = kind.arguments(job.args) if isinstance(kind, JobKind) else _as_json(job.args)
@@ -108,13 +108,13 @@ def enqueue_many(
             require(raw, job.after_id)
         if job.job_id is not None and raw.execute("SELECT 1 FROM job WHERE id = ?", (job.job_id,)).fetchone():
             raise Conflict(
-                f"A job with the id {job.job_id} exists already.", code="already_exists", id=job.job_id
+                f"A job with the id {job.job_id} already exists.", code="already_exists", id=job.job_id
             )
         job_id = job.job_id or new_id()
         ids.append(job_id)
         pages += job.total
         if job.key is not None:
-            known[job.key] = job_id
+            ids_by_key[job.key] = job_id
         rows.append(
             (
                 job_id,
@@ -168,18 +168,18 @@ def _starter(who: Principal | str | None) -> tuple[str | None, str | None]:
 
 
 def _known_keys(raw: sqlite3.Connection, parent_id: str | None, keys: list[str]) -> dict[str, str]:
-    known: dict[str, str] = {}
+    ids_by_key: dict[str, str] = {}
     if parent_id is None:
-        return known
+        return ids_by_key
     for start in range(0, len(keys), 500):
         part = keys[start : start + 500]
-        known.update(
+        ids_by_key.update(
             raw.execute(
                 f"SELECT key, id FROM job WHERE parent_id = ? AND key IN ({', '.join('?' * len(part))})",
                 (parent_id, *part),
             )
         )
-    return known
+    return ids_by_key
 
 
 def _adopt(raw: sqlite3.Connection, parent_id: str, children: int, pages: int) -> None:

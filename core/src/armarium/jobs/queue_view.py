@@ -231,7 +231,7 @@ class QueueView:
             seconds = (parse_timestamp(row.not_before) - parse_timestamp(now())).total_seconds()
             return f"{row.reason or 'It was postponed.'} Tried again in {seconds:.0f} seconds.", "retry-later"
         if kind.needs_network and self.runner.offline:
-            return "Waits for the network: the engine is held offline (SERVICE_LOCAL_ONLY).", "offline"
+            return "Waits for the network: the engine is set to work offline (SERVICE_LOCAL_ONLY).", "offline"
         if kind.heavy_in(self.runner.kinds.lane_of(row.kind, row.lane)):
             code = self._hindrance(row)
             if code is not None:

@@ -134,7 +134,9 @@ class RecipeJob:
         try:
             return self.settings.model_validate(dict(given))
         except ValidationError as error:
-            wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'all'}: {e['msg']}" for e in error.errors())
+            wrong = "; ".join(
+                f"{'.'.join(map(str, fault['loc'])) or 'all'}: {fault['msg']}" for fault in error.errors()
+            )
             raise Invalid(
                 f"The settings of {self.id} do not fit ({wrong}). It takes: "
                 f"{', '.join(self.settings.model_fields) or 'none'}.",
@@ -225,24 +227,24 @@ def page_job(
 
 def faults_of_recipe_job(job: Any) -> Iterator[str]:
     """Return the faults of *job* as it is declared, each a sentence that says what to do."""
-    what = f"Its recipe job {job.id}"
+    recipe_job_name = f"Its recipe job {job.id}"
     if job.layer not in LAYERS:
-        yield f"{what} names the layer {job.layer!r}; layers are {', '.join(LAYERS)}."
+        yield f"{recipe_job_name} names the layer {job.layer!r}; layers are {', '.join(LAYERS)}."
     for way in ("takes", "gives"):
         for material in getattr(job, way):
             if material not in MATERIALS:
-                yield f"{what} {way} {material!r}; materials are {', '.join(MATERIALS)}."
+                yield f"{recipe_job_name} {way} {material!r}; materials are {', '.join(MATERIALS)}."
     if not (isinstance(job.settings, type) and issubclass(job.settings, Params)):
-        yield f"{what} has settings that are no model; derive them from Params."
+        yield f"{recipe_job_name} has settings that are not a model; derive them from Params."
         return
     args = job.kind.args
     fields = set(args.model_fields) if isinstance(args, type) and issubclass(args, BaseModel) else set()
     for name in ("page_ids", *job.settings.model_fields):
         if name not in fields:
-            yield f"{what} has jobs that take no {name}; their arguments are page_ids and every setting."
+            yield f"{recipe_job_name} has jobs that take no {name}; their arguments are page_ids and every setting."
     for name in (job.provider_setting, job.model_setting):
         if name is not None and name not in job.settings.model_fields:
-            yield f"{what} says that {name} is a setting, and its settings have none of that name."
+            yield f"{recipe_job_name} says that {name} is a setting, and its settings have none of that name."
     for text, value in (("name", job.name), ("description", job.description)):
         if not str(value).strip():
-            yield f"{what} has no {text}; people read it in the palette."
+            yield f"{recipe_job_name} has no {text}; people read it in the palette."

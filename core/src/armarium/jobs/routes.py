@@ -79,7 +79,11 @@ def _homes(views: list[QueueView], job_id: str) -> list[QueueView]:
         # The import row is shown while one of its jobs runs, even if none waits: decisions about it must work all the
         # same.
         goes_on = [job_id == DERIVATIVES and import_goes_on(view) for view in views]
-        queue_views = [view for view, on in zip(views, goes_on, strict=True) if on or targets(view, job_id)]
+        queue_views = [
+            view
+            for view, is_running in zip(views, goes_on, strict=True)
+            if is_running or targets(view, job_id)
+        ]
     else:
         queue_views = [view for view in views if view.row(job_id) is not None][:1]
     if not queue_views:

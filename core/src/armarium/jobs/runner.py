@@ -106,7 +106,7 @@ class JobRunner:
     def _attach(self, store: JobStore) -> None:
         with store.db.write() as conn:
             back, failed = decisions.recover(conn)
-            gone = decisions.purge(conn)
+            purged_ids = decisions.purge(conn)
             if back:
                 jobs = "1 job" if back == 1 else f"{back} jobs"
                 record_activity(
@@ -116,13 +116,13 @@ class JobRunner:
                     level="warning",
                     metadata={"jobs": back},
                 )
-        if back or failed or gone:
+        if back or failed or purged_ids:
             log.info(
                 "jobs of %s: %d continue, %d interrupted too often, %d old",
                 store.path or "engine",
                 back,
                 failed,
-                gone,
+                purged_ids,
             )
         with self._lock:
             store.closing = self._resting
@@ -227,12 +227,12 @@ class JobRunner:
         if executing:
             with store.db.read_all() as conn:
                 raw = raw_of(conn)
-                held = decisions.paused_ids(raw)
+                paused_ids = decisions.paused_ids(raw)
                 for job_id, picked in executing.items():
                     row = raw.execute("SELECT stop FROM job WHERE id = ?", (job_id,)).fetchone()
                     if picked.context.stop != "shutdown":
                         stop = row[0] if row else None
-                        picked.context.stop = stop or ("pause" if job_id in held else None)
+                        picked.context.stop = stop or ("pause" if job_id in paused_ids else None)
         self.wake(library)
 
     def reload_mode(self) -> None:

@@ -34,13 +34,13 @@ def start_action(
     job's; a lock on a document among them refuses the action. Undoing the step cancels what has not been done yet.
     """
     assert kind.args is not None, f"the kind {kind.name} declares no arguments"
-    named = tuple(targets)
+    target_names = tuple(targets)
 
     def start(ctx: ActionContext, p: Any) -> dict[str, Any]:
         if check is not None:
             check(ctx, p)
         job_id = ctx.enqueue(kind.name, p.model_dump(mode="json"), title=kind.summary)
-        ctx.target(*(getattr(p, field) for field in named), job_id)
+        ctx.target(*(getattr(p, field) for field in target_names), job_id)
         return {"job_id": job_id}
 
     return action(

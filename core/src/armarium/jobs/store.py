@@ -95,7 +95,7 @@ class JobStore:
     def executing(self) -> dict[str, ClaimedJob]:
         """Return job id to job for every one that is picked up and whose end is not written."""
         with self.lock:
-            return {p.claim.id: p for p in self.picked.values()}
+            return {picked_job.claim.id: picked_job for picked_job in self.picked.values()}
 
     def put_down(self, picked: Iterable[ClaimedJob]) -> None:
         """Forget jobs: their end is written, or their pick was not."""

@@ -84,14 +84,16 @@ class Egress:
         """Send a request and read its answer as it arrives; redirects of GET and HEAD are followed, each checked again."""
         import httpx
 
-        sent = {name.lower(): value for name, value in (headers or {}).items()}
-        sent.setdefault("user-agent", self._user_agent)
+        headers_sent = {name.lower(): value for name, value in (headers or {}).items()}
+        headers_sent.setdefault("user-agent", self._user_agent)
         with self._transport(reach, limits) as transport:
             for _ in range(MAX_REDIRECTS + 1):
                 target = self.check_url(url, reach)
                 if not url.isascii():
                     url = quote(url, safe=_WRITTEN)
-                response = transport.handle_request(httpx.Request(method, url, headers=sent, content=content))
+                response = transport.handle_request(
+                    httpx.Request(method, url, headers=headers_sent, content=content)
+                )
                 try:
                     if response.status_code in _ELSEWHERE and "location" in response.headers:
                         if method not in ("GET", "HEAD"):
@@ -101,7 +103,9 @@ class Egress:
                         url = urljoin(url, response.headers["location"])
                         if urlsplit(url).netloc != target.netloc:
                             # A secret for one host is not sent to another.
-                            sent = {name: value for name, value in sent.items() if name not in _SECRETS}
+                            headers_sent = {
+                                name: value for name, value in headers_sent.items() if name not in _SECRETS
+                            }
                         continue
                     assert isinstance(response.stream, httpx.SyncByteStream)
                     headers_in = dict(response.headers)
@@ -128,7 +132,7 @@ class Egress:
         reach: Reach = "public",
         limits: Limits | None = None,
     ) -> Answer:
-        """As `open`, with the body read whole."""
+        """Like `open`, with the body read whole."""
         with self.open(method, url, headers=headers, content=content, reach=reach, limits=limits) as answer:
             answer.read()
             return answer
@@ -154,40 +158,40 @@ class Egress:
         """
         digest = hashlib.sha256()
         temporary = resume or target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        sent = {name.lower(): value for name, value in (headers or {}).items()}
-        done, validator = _partial_state(resume)
-        if done:
-            sent |= {"range": f"bytes={done}-", "if-range": validator}
+        headers_sent = {name.lower(): value for name, value in (headers or {}).items()}
+        bytes_done, validator = _partial_state(resume)
+        if bytes_done:
+            headers_sent |= {"range": f"bytes={bytes_done}-", "if-range": validator}
         keeps = False
         try:
-            with self.open("GET", url, headers=sent, reach=reach, limits=limits) as answer:
-                if done and not (
+            with self.open("GET", url, headers=headers_sent, reach=reach, limits=limits) as answer:
+                if bytes_done and not (
                     answer.status == 206
-                    and answer.headers.get("content-range", "").startswith(f"bytes {done}-")
+                    and answer.headers.get("content-range", "").startswith(f"bytes {bytes_done}-")
                 ):
-                    done = 0
-                if answer.status != (206 if done else 200):
+                    bytes_done = 0
+                if answer.status != (206 if bytes_done else 200):
                     raise Unavailable(f"{urlsplit(url).hostname} answers {answer.status}, not the file.")
                 length = answer.headers.get("content-length", "")
-                total = int(length) + done if length.isdigit() else None
-                if done:
+                total = int(length) + bytes_done if length.isdigit() else None
+                if bytes_done:
                     with temporary.open("rb") as file:
                         while block := file.read(MIB):
                             digest.update(block)
                 elif resume is not None:
                     _note_beginning(resume, answer.headers)
                 keeps = resume is not None
-                with temporary.open("ab" if done else "wb" if resume else "xb") as file:
+                with temporary.open("ab" if bytes_done else "wb" if resume else "xb") as file:
                     for chunk in answer.chunks:
                         file.write(chunk)
                         digest.update(chunk)
-                        done += len(chunk)
+                        bytes_done += len(chunk)
                         if on_progress is not None:
-                            on_progress(done, total)
+                            on_progress(bytes_done, total)
                     file.flush()
                     flush(file.fileno())
-            if total is not None and done != total:
-                raise Unavailable(f"The file broke off after {done} of {total} bytes; try again.")
+            if total is not None and bytes_done != total:
+                raise Unavailable(f"The file broke off after {bytes_done} of {total} bytes; try again.")
             keeps = False
             if sha256 is not None and digest.hexdigest() != sha256.lower():
                 raise Conflict(
@@ -212,7 +216,7 @@ class Egress:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
-            raise BadRequest("This is no web address: it cannot be parsed.") from None
+            raise BadRequest("This is not a web address: it cannot be parsed.") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadRequest("A web address begins with http:// or https:// and names a host.")
         if not parts.netloc.isascii():
@@ -225,7 +229,7 @@ class Egress:
             raise BadRequest("Port 0 leads nowhere; name the server's port.")
         if self.local_only and reach != "machine":
             raise Forbidden(
-                "The engine is held offline (SERVICE_LOCAL_ONLY); unset it to reach the network.",
+                "The engine is set to work offline (SERVICE_LOCAL_ONLY); unset it to reach the network.",
                 code="offline",
             )
         address = plain_address(parts.hostname) if literal else None

@@ -25,12 +25,12 @@ def seconds_to_wait(retry_after: str | None, otherwise: float = 0.0) -> float:
     """Return the seconds that a `Retry-After` asks for (RFC 9110, 10.2.3), a number or a date, at most `LONGEST_WAIT`;
     *otherwise* where it asks for none or cannot be read.
     """
-    stated = (retry_after or "").strip()
+    wait_text = (retry_after or "").strip()
     try:
-        seconds = float(stated)
+        seconds = float(wait_text)
     except ValueError:
         try:
-            when = parsedate_to_datetime(stated)
+            when = parsedate_to_datetime(wait_text)
         except ValueError:
             return otherwise
         seconds = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()

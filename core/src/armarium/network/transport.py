@@ -162,7 +162,7 @@ class _Backend(httpcore.NetworkBackend):
         last: Exception | None = None
         for address in self._egress.addresses(host, port, self._reach):
             try:
-                seconds = _remaining(timeout)
+                seconds = _count_seconds_left(timeout)
                 return _Stream(self._plain.connect_tcp(address, port, seconds, local_address, socket_options))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 last = error
@@ -186,19 +186,21 @@ class _Stream(httpcore.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         check = _CHECK.get()
         if check is None:
-            return self._stream.read(max_bytes, _remaining(timeout))
-        silent_until = time.monotonic() + _remaining(timeout)
+            return self._stream.read(max_bytes, _count_seconds_left(timeout))
+        silent_until = time.monotonic() + _count_seconds_left(timeout)
         while True:
             check()
             seconds = silent_until - time.monotonic()
             try:
-                return self._stream.read(max_bytes, _remaining(max(0.001, min(seconds, CHECK_EVERY))))
+                return self._stream.read(
+                    max_bytes, _count_seconds_left(max(0.001, min(seconds, CHECK_EVERY)))
+                )
             except httpcore.ReadTimeout:
                 if seconds <= CHECK_EVERY:
                     raise
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _remaining(timeout))
+        self._stream.write(buffer, _count_seconds_left(timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -206,7 +208,7 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _remaining(timeout)))
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _count_seconds_left(timeout)))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
@@ -220,7 +222,7 @@ def seconds_left(deadline: float) -> float:
     return seconds
 
 
-def _remaining(timeout: float | None) -> float:
+def _count_seconds_left(timeout: float | None) -> float:
     seconds = seconds_left(_DEADLINE.get())
     return seconds if timeout is None else min(seconds, timeout)
 

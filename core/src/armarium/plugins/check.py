@@ -66,10 +66,10 @@ def _check_added(added: Sequence[str], name: str | None, seconds: float) -> Chec
     else:
         offers_by_key = {offer.key: offer for offer in find_offers()}
         if normalise_name(name) not in offers_by_key:
-            some = ", ".join(offer.name for offer in offers_by_key.values()) or "none"
+            offer_names = ", ".join(offer.name for offer in offers_by_key.values()) or "none"
             raise NotFound(
                 f"There is no folder or wheel {name}, and no installed distribution of that name provides a plugin. "
-                f"Installed: {some}.",
+                f"Installed: {offer_names}.",
                 code="no_plugin",
             )
         target = offers_by_key[normalise_name(name)]

@@ -83,11 +83,13 @@ class Drivers:
             return self._given[group][name]
         if (group, name) in self._loaded:
             return self._loaded[group, name]
-        what = _noun(group)
+        noun = _noun(group)
         entries = self._entries(group)
         if name not in entries:
-            known = ", ".join(self.names(group)) or "none"
-            raise NotFound(f"There is no {what} called {name}. Installed: {known}.", code="unknown_driver")
+            known_names = ", ".join(self.names(group)) or "none"
+            raise NotFound(
+                f"There is no {noun} called {name}. Installed: {known_names}.", code="unknown_driver"
+            )
         offer, entry = entries[name]
         why: str | None = self._plugins.failed.get((offer.key, unit_of(entry)))
         driver: Any = None
@@ -102,7 +104,7 @@ class Drivers:
                 why = f"It does not import: {type(error).__name__}: {error}"
         if why is not None:
             self.refuse(group, name, why, offer.name)
-            raise NotFound(f"The {what} {name} is installed and does not load. {why}", code="driver_broken")
+            raise NotFound(f"The {noun} {name} is installed and does not load. {why}", code="driver_broken")
         self._loaded[group, name] = driver
         return driver
 

@@ -101,15 +101,15 @@ def _functions(plugin: Plugin) -> Iterator[str]:
         for function in value if isinstance(value, tuple | list) else (value,):
             if function is not None:
                 yield from _call(name, function, *arguments)
-    for what, version, migrations in (
+    for version_field, version, migrations in (
         ("version", plugin.version, plugin.migrations),
         ("engine_version", plugin.engine_version, plugin.engine_migrations),
     ):
         numbers = [migration.version for migration in migrations]
         if numbers and (max(numbers) != version or len(set(numbers)) != len(numbers)):
             yield (
-                f"Its {what} is {version} and its migrations lead to {', '.join(map(str, sorted(numbers)))}; "
-                f"each number is used once, and the last is the {what}."
+                f"Its {version_field} is {version} and its migrations lead to {', '.join(map(str, sorted(numbers)))}; "
+                f"each number is used once, and the last is the {version_field}."
             )
         for migration in migrations:
             yield from _call(f"migration {migration.version}", migration.upgrade, "operations")
@@ -177,7 +177,7 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
             key.column  # noqa: B018 - resolving it is the question
         except Exception:
             yield (
-                f"Its table {table.name} points at {key.target_fullname}, which is no column of its tables; declare "
+                f"Its table {table.name} points at {key.target_fullname}, which is not a column of its tables; declare "
                 "the table of another family with foreign_table(metadata, …)."
             )
             continue
@@ -196,31 +196,31 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
 
 
 def _action(action: Action[Any]) -> Iterator[str]:
-    what = f"Its action {action.name}"
+    action_words = f"Its action {action.name}"
     if not isinstance(action.name, str) or _ACTION_NAME.fullmatch(action.name) is None:
-        yield f"{what} is not named family.verb, in lower-case letters."
+        yield f"{action_words} is not named family.verb, in lower-case letters."
     if not (isinstance(action.params, type) and issubclass(action.params, Params)):
-        yield f"{what} takes {_kind(action.params)}; derive its parameters from Params."
+        yield f"{action_words} takes {_kind(action.params)}; derive its parameters from Params."
     if action.result is not None and not (
         isinstance(action.result, type) and issubclass(action.result, BaseModel)
     ):
-        yield f"{what} answers {_kind(action.result)}; name a model of pydantic, or none."
+        yield f"{action_words} answers {_kind(action.result)}; name a model of pydantic, or none."
     if action.role not in get_args(Role):
-        yield f"{what} asks for the role {action.role!r}; roles are {', '.join(get_args(Role))}."
+        yield f"{action_words} asks for the role {action.role!r}; roles are {', '.join(get_args(Role))}."
     if action.scope not in ("library", "engine", "either"):
-        yield f"{what} has the scope {action.scope!r}; scopes are library, engine, either."
+        yield f"{action_words} has the scope {action.scope!r}; scopes are library, engine, either."
     if not isinstance(action.rules, tuple | list) or not all(
         isinstance(rule, RowRule) for rule in action.rules
     ):
-        yield f"{what} has rules that are no RowRule values."
+        yield f"{action_words} has rules that are no RowRule values."
     if not isinstance(action.route, Route | None):
-        yield f"{what} has the route {_kind(action.route)}; give a Route."
+        yield f"{action_words} has the route {_kind(action.route)}; give a Route."
     elif action.route is not None:
         for name, place in action.route.path_fields.items():
             if place not in action.params.model_fields:
-                yield f"{what} takes no {place}, for which {{{name}}} stands in the path of its route."
+                yield f"{action_words} takes no {place}, for which {{{name}}} stands in the path of its route."
     if not isinstance(action.laws, tuple | list) or not all(isinstance(law, RowLaw) for law in action.laws):
-        yield f"{what} has laws that are no RowLaw values."
+        yield f"{action_words} has laws that are no RowLaw values."
     if callable(action.person_only):
         yield from _call(f"person_only of the action {action.name}", action.person_only)
     yield from _call(f"action {action.name}", action.perform, "ctx", "params")
@@ -237,16 +237,16 @@ def _action(action: Action[Any]) -> Iterator[str]:
 
 
 def _job(kind: JobKind) -> Iterator[str]:
-    what = f"Its job kind {kind.name}"
+    job_words = f"Its job kind {kind.name}"
     if not isinstance(kind.name, str):
-        yield f"{what} has no name; give it a string."
+        yield f"{job_words} has no name; give it a string."
     for lane in kind.lanes:
         if lane not in LANES:
-            yield f"{what} asks for the lane {lane!r}; lanes are {', '.join(LANES)}."
+            yield f"{job_words} asks for the lane {lane!r}; lanes are {', '.join(LANES)}."
     if kind.args is not None and not (isinstance(kind.args, type) and issubclass(kind.args, BaseModel)):
-        yield f"{what} takes {_kind(kind.args)}; name a model of pydantic, or none."
+        yield f"{job_words} takes {_kind(kind.args)}; name a model of pydantic, or none."
     if kind.scope not in ("library", "engine"):
-        yield f"{what} has the scope {kind.scope!r}; scopes are library, engine."
+        yield f"{job_words} has the scope {kind.scope!r}; scopes are library, engine."
     yield from _call(f"job kind {kind.name}", kind.run, "job")
     if kind.on_pause is not None:
         yield from _call(
@@ -257,18 +257,18 @@ def _job(kind: JobKind) -> Iterator[str]:
 
 
 def _panel(panel: Panel) -> Iterator[str]:
-    what = f"Its panel {panel.name!r}"
+    panel_words = f"Its panel {panel.name!r}"
     if not isinstance(panel.name, str) or _NAME.fullmatch(panel.name) is None:
-        yield f"{what} has a name that is not allowed: use lower-case letters, digits and underscores."
+        yield f"{panel_words} has a name that is not allowed: use lower-case letters, digits and underscores."
     if not isinstance(panel.title, str) or not panel.title.strip():
-        yield f"{what} has no title; say in a few words what it shows."
+        yield f"{panel_words} has no title; say in a few words what it shows."
     if panel.place not in get_args(PanelPlace):
-        yield f"{what} has the place {panel.place!r}; places are {', '.join(get_args(PanelPlace))}."
+        yield f"{panel_words} has the place {panel.place!r}; places are {', '.join(get_args(PanelPlace))}."
     if not (panel.folder / "panel.js").is_file():
-        yield f"{what} has no panel.js in {panel.folder.name}; put the module there that the frame runs."
+        yield f"{panel_words} has no panel.js in {panel.folder.name}; put the module there that the frame runs."
     for route in panel.routes:
         if _PANEL_ROUTE.fullmatch(route) is None:
-            yield f"{what} declares {route!r}; write a route as its method, a space and its published path."
+            yield f"{panel_words} declares {route!r}; write a route as its method, a space and its published path."
 
 
 def _routes(plugin: Plugin) -> Iterator[str]:
@@ -306,7 +306,7 @@ def _query(function: Any) -> Iterator[str]:
 
 
 def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
-    """As `routes_of`, for all routers of *plugin* and its actions."""
+    """Like `routes_of`, for all routers of *plugin* and its actions."""
     declared: list[tuple[str, str]] = [
         (action.route.method, action.route.path)
         for action in plugin.actions

@@ -55,7 +55,11 @@ class Offer:
         """Return a text that changes whenever the distribution may behave differently: another version, another file,
         an edit in place.
         """
-        stamps = [self.name, *self.stamp, *(f"{e.group} {e.name} {e.value}" for e in self.entries)]
+        stamps = [
+            self.name,
+            *self.stamp,
+            *(f"{entry.group} {entry.name} {entry.value}" for entry in self.entries),
+        ]
         for package in sorted({entry.module.partition(".")[0] for entry in self.entries}):
             stamps += package_stamp(package)
         return hashlib.sha256("\n".join(stamps).encode("utf-8", "surrogatepass")).hexdigest()

@@ -94,7 +94,7 @@ class ExtensionPoints:
             elif not (is_optional and self._is_absent(hook.name)):
                 close = difflib.get_close_matches(hook.name, self._owners, 1)
                 raise DoesNotFit(
-                    f"It implements {hook.name}, which is no hook of this engine"
+                    f"It implements {hook.name}, which is not a hook of this engine"
                     + (f"; {close[0]} is one." if close else ".")
                     + " Where the plugin that asks may be missing, mark it @hookimpl(optionalhook=True)."
                 )
@@ -117,7 +117,7 @@ class ExtensionPoints:
         return list(self._answers(point, arguments, named))
 
     def ask_first(self, point: Callable[P, T | None], *arguments: P.args, **named: P.kwargs) -> T | None:
-        """As `ask`, until a plugin answers something; None if none does."""
+        """Like `ask`, until a plugin answers something; None if none does."""
         return next(self._answers(point, arguments, named), None)
 
     def collect(self, point: Callable[[], Iterable[T]]) -> list[T]:
@@ -179,7 +179,7 @@ class ExtensionPoints:
                 if fits(answer, answer_type(point), deep=False):
                     yield answer
                 else:
-                    self._note_fault(plugin.name, _wrong(name, answer, point))
+                    self._note_fault(plugin.name, _describe_wrong(name, answer, point))
 
     def _only(self, name: str, answers: object) -> Any:
         others = [plugin for plugin in self.manager.get_plugins() if plugin is not answers]
@@ -192,7 +192,7 @@ class ExtensionPoints:
             raise DoesNotFit(f"{name}() failed: {type(error).__name__}: {error}") from error
         function = self.manager.hook.__dict__[name].spec.function
         if not fits(answer, answer_type(function)):
-            raise DoesNotFit(_wrong(name, answer, function))
+            raise DoesNotFit(_describe_wrong(name, answer, function))
         return answer
 
     def _is_absent(self, name: str) -> bool:
@@ -256,5 +256,5 @@ def fits(value: Any, kind: Any, deep: bool = True) -> bool:
     return all(fits(item, inner[0]) for item in value)
 
 
-def _wrong(name: str, answer: object, point: Callable[..., Any]) -> str:
+def _describe_wrong(name: str, answer: object, point: Callable[..., Any]) -> str:
     return f"{name}() answered a value of type {type(answer).__name__} that is no {point.__annotations__['return']}."

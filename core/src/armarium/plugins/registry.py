@@ -169,7 +169,9 @@ class PluginRegistry:
         waiting, ordered = list(self.loaded), []
         placed: set[str] = set()
         while waiting:
-            ready = [p for p in waiting if plugins_under(p, home) <= placed | {p.name}] or waiting[:1]
+            ready = [
+                plugin for plugin in waiting if plugins_under(plugin, home) <= placed | {plugin.name}
+            ] or waiting[:1]
             ordered.append(ready[0])
             placed.add(ready[0].name)
             waiting.remove(ready[0])
@@ -208,10 +210,10 @@ class PluginRegistry:
         Of two plugins, the one that others' tables refer to stays, else the one found first.
         """
         home = self._homes()
-        stood_on = {name for p in self.loaded for name in plugins_under(p, home) - {p.name}}
+        stood_on = {name for plugin in self.loaded for name in plugins_under(plugin, home) - {plugin.name}}
         owners: dict[tuple[str, str], str] = {}
         for plugin in sorted(
-            self.loaded, key=lambda p: (p.name not in OF_THE_ENGINE, p.name not in stood_on)
+            self.loaded, key=lambda plugin: (plugin.name not in OF_THE_ENGINE, plugin.name not in stood_on)
         ):
             own = routes_of_plugin(plugin)
             clash = next((route for route in own if route in owners), None)
@@ -224,7 +226,7 @@ class PluginRegistry:
 
     def _homes(self) -> dict[str, str]:
         """Return each table with the plugin that provides it."""
-        return {table: p.name for p in self.loaded for table in tables_of(p)}
+        return {table: plugin.name for plugin in self.loaded for table in tables_of(plugin)}
 
     def _drop(self, plugin: Plugin, why: str) -> None:
         self.loaded.remove(plugin)
@@ -250,31 +252,33 @@ class PluginRegistry:
         wrong = faults_of(plugin)
         if wrong:
             return " ".join(wrong)
-        if any(p.name == plugin.name for p in self.loaded):
-            return f"A plugin called {plugin.name} is loaded already; each name is used once."
+        if any(other.name == plugin.name for other in self.loaded):
+            return f"A plugin called {plugin.name} is already loaded; each name is used once."
         for other in self.loaded:
             clash = [
                 own for own in plugin.owned_prefixes if any(own == theirs for theirs in other.owned_prefixes)
             ]
             if clash:
                 return f"The prefix {clash[0]} belongs to the plugin {other.name}."
-        named: list[tuple[str, str]] = [("action", a.name) for a in plugin.actions]
-        named += [("job kind", kind.name) for kind in plugin.kinds]
-        named += [("table", table) for table in tables_of(plugin)]
-        for kind, name in named:
+        offered_names: list[tuple[str, str]] = [("action", action.name) for action in plugin.actions]
+        offered_names += [("job kind", kind.name) for kind in plugin.kinds]
+        offered_names += [("table", table) for table in tables_of(plugin)]
+        for kind, name in offered_names:
             if not plugin.owns(name):
                 words = ", ".join(plugin.owned_prefixes)
                 return f"Its {kind} {name} does not begin with one of its prefixes ({words})."
-        trees = {tree for p in self.loaded for tree in trees_of(p)}
+        trees = {tree for other in self.loaded for tree in trees_of(other)}
         for tree in trees_of(plugin):
             if trees:
                 return (
                     f"Its table {tree} is to be the tree of what can be locked; that is {min(trees)} already."
                 )
         return (
-            first_clash("action", [a.name for a in plugin.actions], self._names("actions"))
+            first_clash("action", [action.name for action in plugin.actions], self._names("actions"))
             or first_clash("job kind", [k.name for k in plugin.kinds], self._names("kinds"))
-            or first_clash("table", tables_of(plugin), {t for p in self.loaded for t in tables_of(p)})
+            or first_clash(
+                "table", tables_of(plugin), {table for other in self.loaded for table in tables_of(other)}
+            )
         )
 
     def _names(self, what: str) -> set[str]:

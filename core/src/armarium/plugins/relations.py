@@ -34,7 +34,7 @@ def first_clash(kind: str, names: Sequence[str], existing: set[str]) -> str | No
     earlier: set[str] = set()
     for name in names:
         if name in existing or name in earlier:
-            return f"Its {kind} {name} exists already; names are never overwritten."
+            return f"Its {kind} {name} already exists; names are never overwritten."
         earlier.add(name)
     return None
 
@@ -49,7 +49,7 @@ def tables_of(plugin: Plugin) -> list[str]:
     names: list[str] = []
     for metadata in (plugin.metadata, plugin.engine_metadata):
         if metadata is not None:
-            names += [t.name for t in metadata.tables.values() if rules_of(t).kind != "foreign"]
+            names += [table.name for table in metadata.tables.values() if rules_of(table).kind != "foreign"]
     return list(dict.fromkeys(names))
 
 

@@ -180,7 +180,9 @@ def _process(
     """
     # The path is set before anything of ours is imported: what runs here is what runs there.
     program = f"import sys; sys.path[:] = {asked['path']!r}; from armarium.plugin_trial import main; main()"
-    environment = {k: v for k, v in os.environ.items() if not k.upper().startswith("SERVICE_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.upper().startswith("SERVICE_")
+    }
     environment[WITHOUT_PLUGINS_OF_PYDANTIC] = "__all__"
     try:
         with open(os.path.join(folder, SAID), "wb") as stderr:

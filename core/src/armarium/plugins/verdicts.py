@@ -40,11 +40,11 @@ class Trials:
     def of_environment(cls) -> Trials:
         """Return those of this user's engine, without loading its settings, which takes time (`Settings.verdicts`)."""
         settings = asked_for(os.environ)
-        named = settings.get("PLUGIN_TRIALS")
+        trials_setting = settings.get("PLUGIN_TRIALS")
         seconds = settings.get("PLUGIN_TRIAL_SECONDS", "")
         # An invalid number is refused by the code that reads the settings.
         return cls(
-            Path(named) if named else state_folder(os.environ) / VERDICTS,
+            Path(trials_setting) if trials_setting else state_folder(os.environ) / VERDICTS,
             seconds=float(seconds) if seconds.replace(".", "", 1).isdigit() else TRIAL_SECONDS,
         )
 
@@ -61,7 +61,9 @@ class Trials:
         if untried:
             log.info("trying %s", ", ".join(offer.key for offer in untried))
             try:
-                tried = try_out(untried, [o for o in sound if o not in untried], verdicts, self.seconds)
+                tried = try_out(
+                    untried, [offer for offer in sound if offer not in untried], verdicts, self.seconds
+                )
                 for offer in untried:
                     failed = tried[offer.key]
                     self._fresh[offer.key] = {"key": keys.key_of(offer, failed), "failed": failed}
@@ -97,7 +99,7 @@ class Trials:
             return {
                 str(name): {
                     "key": str(verdict["key"]),
-                    "failed": {str(k): str(v) for k, v in verdict["failed"].items()},
+                    "failed": {str(name): str(reason) for name, reason in verdict["failed"].items()},
                 }
                 for name, verdict in stored["verdicts"].items()
             }

@@ -116,8 +116,10 @@ def _registration_undone(undone: UndoContext) -> None:
         return
     authorise(step.engine.actions.get("library.unregister"), step.principal, None)
     place = libraries.check_path(undone.params["path"])
-    known = step.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
-    if known is not None or libraries.open_at(str(place)) is None:
+    known_row = step.conn.execute(
+        select(library_known.c.id).where(library_known.c.path == str(place))
+    ).first()
+    if known_row is not None or libraries.open_at(str(place)) is None:
         return
     try:
         step.run("library.release", {"path": str(place)})
@@ -207,7 +209,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
             code="library_busy",
             busy=busy,
         )
-    converting = _converting(library)
+    converting = _is_converting(library)
     stopped, waiting = ctx.engine.jobs.detach(library)
     ctx.target(library.uuid)
     libraries.release(place)
@@ -221,7 +223,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     }
 
 
-def _converting(library: Library) -> bool:
+def _is_converting(library: Library) -> bool:
     """Return whether a conversion of older results runs in it, which is shown apart from other work."""
     with library.db.read() as conn:
         return (
@@ -242,14 +244,14 @@ def _converting(library: Library) -> bool:
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """An open project is released first, under release's refusals. Its package stays, so this needs no owner."""
     place = p.path.real
-    known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
-    if known is None:
+    known_row = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
+    if known_row is None:
         raise NotFound(
             f"No project at {place} is registered.", code="library_not_found", library_path=str(place)
         )
     ctx.run("library.release", {"path": str(place)})
-    ctx.conn.execute(delete(library_known).where(library_known.c.id == known.id))
-    ctx.target(known.id)
+    ctx.conn.execute(delete(library_known).where(library_known.c.id == known_row.id))
+    ctx.target(known_row.id)
     return {"status": "unregistered", "path": str(place)}
 
 
@@ -282,12 +284,12 @@ class LibrarySettings(Params):
 
     @field_validator("entity_types", "scripts")
     @classmethod
-    def _each_once(cls, named: list[Any] | None) -> list[Any] | None:
-        names = [name.code if isinstance(name, ScriptRow) else name for name in named or ()]
+    def _each_once(cls, values: list[Any] | None) -> list[Any] | None:
+        names = [name.code if isinstance(name, ScriptRow) else name for name in values or ()]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"{twice} is listed twice; name it once")
-        return named
+        return values
 
 
 SETTING_DEFAULTS: dict[str, Any] = {
@@ -345,6 +347,6 @@ def set_library(ctx: ActionContext, p: LibrarySettings) -> dict[str, Any]:
         ctx.target(key)
     _settings_told(ctx, p.model_fields_set)
     stored = {
-        r.key: r.value for r in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))
+        row.key: row.value for row in ctx.conn.execute(select(library_setting.c.key, library_setting.c.value))
     }
-    return {**SETTING_DEFAULTS, **{k: v for k, v in stored.items() if k in SETTING_DEFAULTS}}
+    return {**SETTING_DEFAULTS, **{key: value for key, value in stored.items() if key in SETTING_DEFAULTS}}

@@ -80,7 +80,7 @@ def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures, ow
         with beside.open("rb") as file:
             flush(file.fileno())
         if target.exists():
-            raise Conflict(f"{target.name} exists already; choose another name.", code="already_exists")
+            raise Conflict(f"{target.name} already exists; choose another name.", code="already_exists")
         os.rename(beside, target)
     except (OSError, sqlite3.Error) as error:
         raise refused_by_disk(error) or Unavailable(
@@ -135,7 +135,7 @@ def unpack_branch(engine: Engine, project: Library, source: Path) -> Iterator[tu
     """Lend the branch in the file *source*, unpacked under a temporary name beside *project*, and its card.
 
     Its files are checked by their digests, its log by its hashes; files that it lacks are the project's. Raises Invalid for
-    what is no branch, Conflict for another project's or one that was changed by hand.
+    what is not a branch, Conflict for another project's or one that was changed by hand.
     """
     folder = folder_of(project.path)
     temporary = folder / f".{new_id()[-12:]}.new"
@@ -248,7 +248,7 @@ def refuse_diverged(here: Library, received: Path) -> None:
         raw.close()
     if end.seq and (row is None or row[0] != end.row_hash):
         raise Conflict(
-            f"{here.name} was worked on here too since it was sent away, so taking the file would lose that work. Merge it "
+            f"{here.name} has also been worked on here since it was sent away, so taking the file would lose that work. Merge it "
             "first, and delete the branch here.",
             code="branch_diverged",
         )

@@ -115,7 +115,7 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
         yield Finding("error", broken)
     if library.is_branch:
         yield from _base(library)
-    yield from _missing(library)
+    yield from _find_missing_files(library)
     if files:
         yield from _files(library)
     leftovers = library.objects.root / "tmp"
@@ -184,10 +184,10 @@ def _find_stray_images(raw: sqlite3.Connection, name: str, steps: int) -> Iterat
         f" FROM {quote_name(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
     ).fetchone()
     if astray is not None:
-        which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
+        of_step = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
         yield Finding(
             "error",
-            f"{name} holds images {which} that came after those of step {astray[1]}: "
+            f"{name} holds images {of_step} that came after those of step {astray[1]}: "
             "something was changed outside an action. Restore a snapshot.",
         )
 
@@ -197,7 +197,7 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
     histories.
 
     Empty Trash removes images of the steps that it marks `gone`. Where a step names a table that no longer exists, a
-    migration renamed it, and images under a new name are no fault.
+    migration renamed it, and images under a new name are not a fault.
     """
     counted = (
         raw.execute(
@@ -209,14 +209,14 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
     )
     steps = groupby(merge(*counted), key=lambda row: row[0])
     step = next(steps, None)
-    for seq, gone, told_text in raw.execute("SELECT seq, gone, images FROM audit ORDER BY seq"):
+    for seq, gone, images_text in raw.execute("SELECT seq, gone, images FROM audit ORDER BY seq"):
         while step is not None and step[0] < seq:
             step = next(steps, None)
         counts = (
             {table: images for _, table, images in step[1]} if step is not None and step[0] == seq else {}
         )
         try:
-            recorded = dict(orjson.loads(told_text))
+            recorded = dict(orjson.loads(images_text))
         except (ValueError, TypeError):
             continue  # the hash chain reports that
         if counts == recorded or any(f"{table}__history" not in histories for table in recorded):
@@ -232,7 +232,7 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
                 return
 
 
-def _missing(library: Library) -> Iterator[Finding]:
+def _find_missing_files(library: Library) -> Iterator[Finding]:
     """Yield files that rows or images name (in columns with `info={"object": True}`) and that the project does not
     have. Of those that a branch may lack, only how many.
     """

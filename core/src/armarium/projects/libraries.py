@@ -59,7 +59,7 @@ ENGINE_ITSELF = Principal("machine", "engine", "owner", folders=None)
 
 
 def project_setting(conn: Connection, key: str, default: Any = None) -> Any:
-    """As `Library.setting`, from what *conn* shows of the project."""
+    """Like `Library.setting`, from what *conn* shows of the project."""
     row = raw_of(conn).execute("SELECT value FROM library_setting WHERE key = ?", (key,)).fetchone()
     return default if row is None else json.loads(row[0])
 
@@ -195,7 +195,7 @@ class Libraries:
         return library
 
     def open_only(self, path: str | Path) -> Library:
-        """As `get`, without the registry: for actions that register the project themselves."""
+        """Like `get`, without the registry: for actions that register the project themselves."""
         place = self.check_path(path)
         library = self.open_at(str(place))
         if library is not None:
@@ -242,7 +242,7 @@ class Libraries:
         place = Path(os.path.normpath(place))
         if place.suffix != SUFFIX:
             raise Forbidden(
-                f"{place.name} is no project: a project is a folder whose name ends in {SUFFIX}.",
+                f"{place.name} is not a project: a project is a folder whose name ends in {SUFFIX}.",
                 code="library_access_denied",
                 library_path=text,
             )
@@ -262,15 +262,15 @@ class Libraries:
             look_over(place.resolve().parent, self._engine.paths.is_closed)
         if str(place) in self._open or not place.is_dir():
             return place
-        held = [library.path for library in self.open_now() if library.in_place()]
-        return registry.known_path(place, held, self.list_registered())
+        paths_in_place = [library.path for library in self.open_now() if library.in_place()]
+        return registry.known_path(place, paths_in_place, self.list_registered())
 
     def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
         """Create an empty package at *path* and open it; nothing unfinished is ever visible under that name."""
         place = self.check_path(path)
         if place.exists():
             raise Conflict(
-                f"{place.name} exists already: name it in a request, which opens it, or choose another name.",
+                f"{place.name} already exists: name it in a request, which opens it, or choose another name.",
                 code="already_exists",
                 path=str(place),
             )
@@ -381,10 +381,10 @@ class Libraries:
         settings = registry.shown_settings(library)
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
-            known = raw.execute(
+            known_row = raw.execute(
                 "SELECT settings FROM library_shown WHERE path = ?", (str(library.path),)
             ).fetchone()
-        if known is None or known[0] != settings:
+        if known_row is None or known_row[0] != settings:
             with self._engine.state.write() as conn:
                 registry.note_settings(raw_of(conn), library)
 

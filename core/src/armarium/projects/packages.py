@@ -49,7 +49,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     """Return the contents of `library.json`; raises Conflict for a package that is incomplete or of a newer engine."""
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        library_uuid, written = str(card["library_uuid"]), int(card["format"])
+        library_uuid, format_number = str(card["library_uuid"]), int(card["format"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         if is_out_of_files(error):
             raise too_many_files() from error
@@ -57,14 +57,14 @@ def read_card(folder: Path) -> dict[str, Any]:
             f"{folder.name} has no readable {CARD}: the package is incomplete. Restore it from a backup.",
             code="library_damaged",
         ) from error
-    if written > FORMAT:
+    if format_number > FORMAT:
         raise Conflict(
-            f"{folder.name} was written by a newer engine (package format {written}, this engine knows {FORMAT}). "
+            f"{folder.name} was written by a newer engine (package format {format_number}, this engine knows {FORMAT}). "
             "Update the engine to open it; nothing was changed.",
             code="library_too_new",
         )
     optional = {key: card.get(key) for key in ("branch", "owner_name")}
-    return {"library_uuid": library_uuid, "format": written, **optional}
+    return {"library_uuid": library_uuid, "format": format_number, **optional}
 
 
 def open_database(place: Path) -> Database:
@@ -77,7 +77,7 @@ def open_database(place: Path) -> Database:
     try:
         db = Database(place / DATABASE)
     except Exception as error:
-        raise _readable(error, damaged) from error
+        raise _explain_error(error, damaged) from error
     try:
         with db.read() as conn:
             raw = raw_of(conn)
@@ -92,14 +92,14 @@ def open_database(place: Path) -> Database:
             )
     except sqlite3.Error as error:
         db.close()
-        raise _readable(error, damaged) from error
+        raise _explain_error(error, damaged) from error
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _readable(error: Exception, damaged: ServiceError) -> Exception:
+def _explain_error(error: Exception, damaged: ServiceError) -> Exception:
     if is_out_of_files(error):
         return too_many_files()
     text = str(error)

@@ -144,7 +144,7 @@ def resolve(known: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def known_path(place: Path, held: list[Path], known: list[dict[str, Any]]) -> Path:
-    """Return the path by which the package at *place* is *held* open or *known*, else *place*: a link is no second project."""
+    """Return the path by which the package at *place* is *held* open or *known*, else *place*: a link is not a second project."""
     paths = [*held, *(Path(entry["path"]) for entry in known)]
     if place in paths:
         return place

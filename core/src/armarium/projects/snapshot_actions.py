@@ -115,7 +115,7 @@ def plan_anew(library: Library) -> None:
 
 
 def interval_set(ctx: ActionContext) -> None:
-    """After the interval changed, reschedule what waits for the former one."""
+    """After the interval has changed, reschedule what is waiting for the former one."""
     plan_anew(ctx.project)
     # One that runs may have read the former interval already: it is due again as soon as it is put back.
     planned = raw_of(ctx.conn).execute(
@@ -162,7 +162,7 @@ def _seconds_left(library: Library, interval: int) -> float:
 
 
 def run_copy(ctx: JobContext) -> dict[str, Any]:
-    """Copy it with the files it needs; a snapshot that was removed meanwhile, or a folder no longer set, is no fault."""
+    """Copy it with the files it needs; a snapshot that was removed meanwhile, or a folder no longer set, is not a fault."""
     library = ctx.library
     place = library.setting("snapshot_offsite_path")
     matches = [

@@ -58,7 +58,7 @@ def record(
     """Declare the table *name* with a column for each field of the decorated class, after the key `id`.
 
     A text, number or truth value is stored as one, anything else as JSON. A column that differs (a reference, a hidden
-    one) is *given* and used instead; one that is no field stands after the column given before it, and *last* at the
+    one) is *given* and used instead; one that is not a field stands after the column given before it, and *last* at the
     end. The refusal of an unknown id is *refusal*, or the usual one with the *hint* how to find the right id.
 
     The class becomes the model of the answers: every shown column is there, and the limits on what is sent are not. What
@@ -92,7 +92,7 @@ def record(
 
 
 def _order_columns(declared: type[Record], columns_by_name: Mapping[str, Column[Any]]) -> list[Column[Any]]:
-    """Return the columns in the order of the fields; each of *columns_by_name* that is no field follows the one given before it."""
+    """Return the columns in the fields' order; each of *columns_by_name* that is not a field follows the one given before it."""
     order, at = [name for name, field in declared.model_fields.items() if not _is_computed(field)], 0
     for name in columns_by_name:
         if name in order:

@@ -30,7 +30,7 @@ def require_job(
     unknown: Callable[[str], NotFound],
     *stored: Stored,
 ) -> JobRow:
-    """As `find_job`, of one of *kinds*; raises what *unknown* makes of another id."""
+    """Like `find_job`, of one of *kinds*; raises what *unknown* makes of another id."""
     row = find_job(conn, job_id, *stored)
     if row is None or row.kind not in ((kinds,) if isinstance(kinds, str) else kinds):
         raise unknown(job_id)
@@ -62,7 +62,7 @@ def list_jobs(
     limit: int = -1,
 ) -> list[JobRow]:
     """Return the jobs that match everything given, oldest first or *newest* first; *states* None for any state."""
-    named, values = conditions(
+    condition, values = conditions(
         {
             "kind": kinds,
             "id": ids,
@@ -72,10 +72,12 @@ def list_jobs(
             **{f"json_extract(args, '$.{name}')": value for name, value in (args or {}).items()},
         }
     )
-    what = f"SELECT {select_columns(JobRow, stored, _STORED)} FROM {jobs} WHERE"
+    select_jobs = f"SELECT {select_columns(JobRow, stored, _STORED)} FROM {jobs} WHERE"
     # Each state by itself and by name: only so are the indexes of what waits and what runs used.
     parts = (
-        [f"{what} 1{named}"] if states is None else [f"{what} state = '{state}'{named}" for state in states]
+        [f"{select_jobs} 1{condition}"]
+        if states is None
+        else [f"{select_jobs} state = '{state}'{condition}" for state in states]
     )
     query = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
     rows = connection_of(conn).execute(query, (*values * len(parts), limit))

@@ -49,9 +49,9 @@ def list_steps(
     limit: int = -1,
 ) -> list[StepRow]:
     """Return the steps that match everything given and have a number higher than *after*, oldest first or *newest* first."""
-    named, values = conditions({"id": ids, "seq": numbers, "set_id": sets, "action_name": actions})
+    condition, values = conditions({"id": ids, "seq": numbers, "set_id": sets, "action_name": actions})
     rows = connection_of(conn).execute(
-        f"SELECT {select_columns(StepRow, stored, _STORED)} FROM {steps} WHERE seq > ?{named}"
+        f"SELECT {select_columns(StepRow, stored, _STORED)} FROM {steps} WHERE seq > ?{condition}"
         f" ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?",
         (after, *values, limit),
     )

@@ -57,7 +57,7 @@ def install(
                 )
     except Timeout:
         raise Conflict(
-            f"The runtime {runtime.name} is being installed already; wait for that to finish.", code="busy"
+            f"The runtime {runtime.name} is already being installed; wait for that to finish.", code="busy"
         ) from None
 
 

@@ -71,9 +71,9 @@ class Runtimes:
                 except ServiceError:
                     continue
                 if isinstance(runtime, Runtime):
-                    known, drivers = declared.get(runtime.name, (runtime, ()))
-                    if known == runtime:
-                        declared[runtime.name] = (known, (*drivers, name))
+                    declared_runtime, drivers = declared.get(runtime.name, (runtime, ()))
+                    if declared_runtime == runtime:
+                        declared[runtime.name] = (declared_runtime, (*drivers, name))
                     else:
                         log.warning("driver %s asks for another runtime called %s", name, runtime.name)
         return declared
@@ -82,9 +82,9 @@ class Runtimes:
         """Return the runtime called *name*; NotFound lists the existing ones."""
         declared = self.list_declared()
         if name not in declared:
-            known = ", ".join(sorted(declared)) or "none"
+            known_names = ", ".join(sorted(declared)) or "none"
             raise NotFound(
-                f"No driver asks for a runtime called {name}. Known: {known}.", code="unknown_runtime"
+                f"No driver asks for a runtime called {name}. Known: {known_names}.", code="unknown_runtime"
             )
         return declared[name][0]
 

@@ -159,8 +159,10 @@ class WorkerPool:
 
     def in_use(self, *, runtime: str | None = None, model: str | None = None) -> bool:
         """Return whether a running worker holds this runtime or this model file."""
-        held = self.loaded_models()
-        return any((runtime is not None and key[0] == runtime) or (model and key[2] == model) for key in held)
+        models = self.loaded_models()
+        return any(
+            (runtime is not None and key[0] == runtime) or (model and key[2] == model) for key in models
+        )
 
     def release_idle(self, *, older_than: float = 0.0) -> int:
         """End the workers that have been idle for at least *older_than* seconds; return how many."""
@@ -195,7 +197,7 @@ class WorkerPool:
             if stopped is not None and stopped():
                 raise WorkerStopped("Stopped before its turn came.")
             if self._closed.is_set():
-                raise _closing()
+                raise _make_closing_error()
         try:
             yield
         finally:
@@ -207,7 +209,7 @@ class WorkerPool:
         self._make_room(key, compute)
         with self._lock:
             if self._closed.is_set():
-                raise _closing()
+                raise _make_closing_error()
             idle = next((warm for warm in self._warm if warm.key == key and not warm.busy), None)
             if idle is not None:
                 idle.busy = True
@@ -221,7 +223,7 @@ class WorkerPool:
             self._watch()
         if self._closed.is_set():
             self.close()
-            raise _closing()
+            raise _make_closing_error()
         return warm
 
     def _make_room(self, key: tuple[str | None, str, str | None], compute: Compute) -> None:
@@ -229,10 +231,10 @@ class WorkerPool:
         with self._lock:
             idle = sorted((warm for warm in self._warm if not warm.busy), key=lambda warm: warm.used_at)
             leaving = [warm for warm in idle if not warm.process.alive or warm.compute != compute]
-            rest = [warm for warm in idle if warm not in leaving]
-            if not any(warm.key == key for warm in rest):
-                surplus = len(rest) - self._max_warm + 1
-                leaving += rest if _memory_is_tight() else rest[: max(0, surplus)]
+            staying = [warm for warm in idle if warm not in leaving]
+            if not any(warm.key == key for warm in staying):
+                surplus = len(staying) - self._max_warm + 1
+                leaving += staying if _memory_is_tight() else staying[: max(0, surplus)]
             self._warm = [warm for warm in self._warm if warm not in leaving]
         for warm in leaving:
             warm.process.stop()
@@ -313,7 +315,7 @@ def _memory_is_tight() -> bool:
     return int(psutil.virtual_memory().available) < MEMORY_TO_SPARE
 
 
-def _closing() -> ServiceError:
+def _make_closing_error() -> ServiceError:
     return Unavailable(
         "The engine is stopping; the job continues when it is started again.", code="engine_stopping"
     )

@@ -173,7 +173,7 @@ class Database:
 
     @contextmanager
     def read_all(self) -> Iterator[Connection]:
-        """As `read`, whoever asks: for what the engine keeps about all rows, and filters before a caller sees any of
+        """Like `read`, whoever asks: for what the engine keeps about all rows, and filters before a caller sees any of
         it.
         """
         try:
@@ -373,16 +373,16 @@ def bulk_insert(
     insert = f'INSERT INTO "{table.name}" ({names}) VALUES {marks}'
     raw = raw_of(conn)
     source = iter(rows)
-    some = list(islice(source, ROWS_AT_ONCE))
-    written = 0
+    batch = list(islice(source, ROWS_AT_ONCE))
+    inserted = 0
 
     def full() -> Iterator[list[object]]:
-        nonlocal some
-        while len(some) == ROWS_AT_ONCE:
-            yield list(chain.from_iterable(some))
-            some = list(islice(source, ROWS_AT_ONCE))
+        nonlocal batch
+        while len(batch) == ROWS_AT_ONCE:
+            yield list(chain.from_iterable(batch))
+            batch = list(islice(source, ROWS_AT_ONCE))
 
-    if len(some) == ROWS_AT_ONCE:
+    if len(batch) == ROWS_AT_ONCE:
         # Several rows per statement: the overhead of a statement is a third of the cost of a tracked row.
-        written = raw.executemany(insert + f", {marks}" * (ROWS_AT_ONCE - 1), full()).rowcount
-    return written + (raw.executemany(insert, some).rowcount if some else 0)
+        inserted = raw.executemany(insert + f", {marks}" * (ROWS_AT_ONCE - 1), full()).rowcount
+    return inserted + (raw.executemany(insert, batch).rowcount if batch else 0)

@@ -93,7 +93,7 @@ class Rows:
         return self._require_row(self.get(conn, identity), identity)
 
     def row(self, conn: Connection, identity: str) -> Row[Any]:
-        """As `require`, with every column of the table as an attribute, including those that no answer shows."""
+        """Like `require`, with every column of the table as an attribute, including those that no answer shows."""
         return self._require_row(conn.execute(self._select_all, {"identity": identity}).first(), identity)
 
     def _require_row(self, row: F | None, identity: str) -> F:
@@ -111,7 +111,7 @@ class Rows:
     def list_all(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
     ) -> dict[str, Any]:
-        """As `all`, as the answer of a route: the rows and their count; its model is `listed`."""
+        """Like `all`, as the answer of a route: the rows and their count; its model is `listed`."""
         items = self.all(conn, *where, order=order)
         return {"items": items, "count": len(items)}
 
@@ -124,7 +124,7 @@ class Rows:
         offset: int,
         all_but: ColumnElement[bool] | None = None,
     ) -> dict[str, Any]:
-        """As `all`, *limit* rows from *offset* on, and the total; its model is `paged`.
+        """Like `all`, *limit* rows from *offset* on, and the total; its model is `paged`.
 
         *all_but*: the rows that *where* leaves out of the table, where these are few. They are counted instead:
         SQLite counts a whole table without looking at its rows. Nothing is counted if the page holds the last row.
@@ -185,24 +185,24 @@ def answer_model(
 
 def kind_of(column: Column[Any]) -> Any:
     """Return the type of what an answer shows of *column*."""
-    known = ((Boolean, bool), (Integer, int), (Float, float), (Json, dict[str, Any]))
-    kind = next((kind for stored, kind in known if isinstance(column.type, stored)), str)
+    python_types = ((Boolean, bool), (Integer, int), (Float, float), (Json, dict[str, Any]))
+    kind = next((kind for stored, kind in python_types if isinstance(column.type, stored)), str)
     return kind | None if column.nullable else kind
 
 
 @cache
 def listed(item: type[Message], name: str | None = None, doc: str | None = None) -> type[Message]:
     """Return the model of what `Rows.list_all` answers for *item*; its *name* is the item's with `List` by default."""
-    return _several(name or f"{item.__name__}List", doc, item, count=(int, ...))
+    return _make_list_model(name or f"{item.__name__}List", doc, item, count=(int, ...))
 
 
 @cache
 def paged(item: type[Message], name: str | None = None, doc: str | None = None) -> type[Message]:
     """Return the model of `Rows.page` for *item*; its *name* is the item's with `Page` by default."""
     numbers = dict.fromkeys(("count", "total", "limit", "offset"), (int, ...))
-    return _several(name or f"{item.__name__}Page", doc, item, **numbers)
+    return _make_list_model(name or f"{item.__name__}Page", doc, item, **numbers)
 
 
-def _several(name: str, doc: str | None, item: type[Message], **numbers: Any) -> type[Message]:
+def _make_list_model(name: str, doc: str | None, item: type[Message], **numbers: Any) -> type[Message]:
     fields: dict[str, Any] = {"items": (list[item], ...), **numbers}  # type: ignore[valid-type]
     return create_model(name, __base__=Message, __module__=item.__module__, __doc__=doc, **fields)

@@ -43,10 +43,10 @@ def body_of(action: Action[Any]) -> type[BaseModel] | None:
     """
     assert action.route is not None
     placed = set(action.route.path_fields.values())
-    sent = {name: field for name, field in action.params.model_fields.items() if name not in placed}
-    if not sent or not placed:
-        return action.params if sent else None
-    fields: dict[str, Any] = {name: (field.annotation, field) for name, field in sent.items()}
+    body_fields = {name: field for name, field in action.params.model_fields.items() if name not in placed}
+    if not body_fields or not placed:
+        return action.params if body_fields else None
+    fields: dict[str, Any] = {name: (field.annotation, field) for name, field in body_fields.items()}
     return create_model(
         f"{action.params.__name__.removesuffix('Params')}Body",
         __base__=Params,
@@ -169,20 +169,20 @@ def _action_endpoint(action: Action[Any], body: type[BaseModel] | None) -> Any:
     name, status, placed = action.name, action.route.status, action.route.path_fields
 
     def endpoint(**arguments: Any) -> Response:
-        sent = arguments.get("body")
-        params: Any = sent
-        if placed or sent is None:
+        body = arguments.get("body")
+        params: Any = body
+        if placed or body is None:
             # Only what was sent, so that an absent field keeps the value it has.
-            params = {} if sent is None else sent.model_dump(exclude_unset=True)
+            params = {} if body is None else body.model_dump(exclude_unset=True)
             params |= {field: arguments[place] for place, field in placed.items()}
         return act(arguments["request"], name, params, status=status)
 
-    where: Any = OptionalLibrary
+    library_dependency: Any = OptionalLibrary
     if action.scope == "library":
-        where = CurrentLibrary
+        library_dependency = CurrentLibrary
     elif action.scope == "engine":
-        where = CurrentOwner if action.role == "owner" else CurrentPrincipal
-    kinds: dict[str, Any] = {"request": Request, "_": where, **dict.fromkeys(placed, str)}
+        library_dependency = CurrentOwner if action.role == "owner" else CurrentPrincipal
+    kinds: dict[str, Any] = {"request": Request, "_": library_dependency, **dict.fromkeys(placed, str)}
     if body is not None:
         kinds["body"] = body
     endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

@@ -34,11 +34,11 @@ def check_named_paths(routes: Iterable[Any]) -> None:
         if not names or hasattr(call, _CHECKED):
             continue
         request_name = dependant.request_param_name or _REQUEST
-        route.endpoint = dependant.call = _checking(call, names, request_name)
+        route.endpoint = dependant.call = _add_checks(call, names, request_name)
         dependant.request_param_name = request_name
 
 
-def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> Callable[..., Any]:
+def _add_checks(call: Callable[..., Any], names: list[str], request_name: str) -> Callable[..., Any]:
     def check(arguments: dict[str, Any]) -> dict[str, Any]:
         request = arguments[request_name] if request_name != _REQUEST else arguments.pop(request_name)
         engine_of(request).paths.check([arguments[name] for name in names], principal_of(request))

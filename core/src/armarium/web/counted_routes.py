@@ -45,7 +45,7 @@ def count_withheld(routes: Iterable[Any]) -> None:
         if getattr(route.endpoint, _COUNTS, False) or inspect.iscoroutinefunction(route.endpoint):
             continue
         if "GET" in (route.methods or ()) and _answers_list(route):
-            route.endpoint = route.dependant.call = _counting(route, route.endpoint)
+            route.endpoint = route.dependant.call = _add_counts(route, route.endpoint)
 
 
 def _answers_list(route: APIRoute) -> bool:
@@ -59,7 +59,7 @@ def _fields(route: APIRoute) -> Mapping[str, FieldInfo] | None:
     return model.model_fields if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
-def _counting(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
+def _add_counts(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
     is_list_itself = "count" in (_fields(route) or ())
 
     @functools.wraps(call)
@@ -79,8 +79,8 @@ def _counting(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
         if not any(isinstance(value, list) for value in body.values()):
             return answer
         body.pop(WITHHELD, None)
-        named = [given[parameter.name] for parameter in route.dependant.path_params]
-        if whole is not None and not visibility.names_elsewhere(named):
+        path_values = [given[parameter.name] for parameter in route.dependant.path_params]
+        if whole is not None and not visibility.names_elsewhere(path_values):
             with suppress(ServiceError):
                 ours = orjson.loads((answer if whole == given else call(**whole)).body)
                 with asking(None):
@@ -101,8 +101,8 @@ def _without_filters(
     unfiltered = dict(arguments)
     for parameter in route.dependant.query_params:
         value = arguments[parameter.name]
-        named = value if isinstance(value, list) else [value]
-        if value is None or (all(isinstance(each, str) for each in named) and are_places(named)):
+        items = value if isinstance(value, list) else [value]
+        if value is None or (all(isinstance(each, str) for each in items) and are_places(items)):
             continue
         if parameter.field_info.is_required():
             return None

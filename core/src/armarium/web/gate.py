@@ -178,21 +178,21 @@ class Gate:
                 await refuse(answer, unexpected)
 
     def _log_unexpected(self, error: BaseException) -> ServiceError:
-        where, spot = self.engine.plugins.at_fault(error)
+        place, spot = self.engine.plugins.at_fault(error)
         return ServiceError(
-            f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with this message.",
+            f"Something went wrong inside {place} ({spot}); nothing was changed. Report it with this message.",
             code="internal_error",
         )
 
     def _check_host(self, headers: MutableMapping[bytes, bytes], hosts: int) -> None:
         host = headers.get(b"host", b"")
-        known = self._hosts.get(host)
-        if known is None:
-            known = is_loopback_host(host.decode("latin-1")) or self._is_public(host)
+        is_allowed = self._hosts.get(host)
+        if is_allowed is None:
+            is_allowed = is_loopback_host(host.decode("latin-1")) or self._is_public(host)
             if len(self._hosts) >= _HOSTS_KEPT:
                 self._hosts.clear()
-            self._hosts[host] = known
-        if not known or hosts != 1:
+            self._hosts[host] = is_allowed
+        if not is_allowed or hosts != 1:
             raise Forbidden(
                 "The Host header must be a name of this machine (localhost, 127.0.0.1 or [::1]) or that of "
                 "SERVICE_PUBLIC_URL; open the engine under one of those.",
@@ -266,7 +266,9 @@ class Gate:
         if b"json" in headers.get(b"content-type", b""):
             return self.max_body
         path = scope["path"]
-        return self.max_upload if any(p.fullmatch(path) for p in self._uploads()) else self.max_body
+        return (
+            self.max_upload if any(pattern.fullmatch(path) for pattern in self._uploads()) else self.max_body
+        )
 
     def _too_large(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> TooLarge:
         limit = self._limit(scope, headers)
@@ -296,7 +298,7 @@ class Gate:
             scope[CALLER] = forwarded_for(headers) or scope[CALLER]
         path = scope["path"]
         if path.startswith(self.linked):
-            sent = {
+            state = {
                 "caller": scope[CALLER],
                 "local": scope[LOCAL],
                 "proxied": scope[PROXIED],
@@ -305,9 +307,9 @@ class Gate:
             if self.open_project is not None and path.startswith(self.open_paths):
                 if origin == OPAQUE:
                     raise origin_refused()
-                identified = principal_without_token(auth, self.open_project, transport=transport, **sent)
+                identified = principal_without_token(auth, self.open_project, transport=transport, **state)
             else:
-                identified = principal_by_address(auth, path, self.linked, transport=transport, **sent)
+                identified = principal_by_address(auth, path, self.linked, transport=transport, **state)
             scope[PRINCIPAL], project = identified
             scope[LIBRARY] = quote(project).encode()
             return
@@ -327,7 +329,7 @@ class Gate:
                     transport=transport,
                     client=client,
                     window=scope[CLIENT][1],
-                    # A browser sends the cookie of a former session with every request; that is no guess.
+                    # A browser sends the cookie of a former session with every request; that is not a guess.
                     counted=not by_cookie,
                     # What is asked on behalf of such a request counts, not its envelope.
                     spends=path not in self.endpoints,

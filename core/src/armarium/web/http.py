@@ -207,7 +207,7 @@ def library_of(request: Request) -> Library:
 
 
 def library_if_named(request: Request) -> Library | None:
-    """As `library_of`, but None when the request names none."""
+    """Like `library_of`, but None when the request names none."""
     return None if named_library(request) is None else library_of(request)
 
 
@@ -278,7 +278,7 @@ def act(
 def run(
     request: Request, name: str, params: Mapping[str, Any] | BaseModel, *, principal: Principal | None = None
 ) -> Outcome:
-    """As `act`, returning the outcome: for routes that build their own answer."""
+    """Like `act`, returning the outcome: for routes that build their own answer."""
     engine = engine_of(request)
     scope = engine.actions.get(name).scope
     library = (
@@ -317,11 +317,11 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError | ValidationError)
     faults = [
         {
-            "loc": [str(p) if not isinstance(p, int | str) else p for p in f["loc"]],
-            "msg": plain_fault(f["msg"]),
-            "type": f["type"],
+            "loc": [str(part) if not isinstance(part, int | str) else part for part in fault["loc"]],
+            "msg": plain_fault(fault["msg"]),
+            "type": fault["type"],
         }
-        for f in error.errors()
+        for fault in error.errors()
     ]
     sentence = sentence_of_faults(faults or [{"loc": [], "msg": "not valid"}], "request")
     refusal = Invalid(sentence, code="invalid_request", errors=faults)
@@ -340,8 +340,8 @@ _DETAILS: dict[int | str, str] = {
 async def _plain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    known: int | str = kind if error.status_code == 400 and kind in _DETAILS else error.status_code
-    body: dict[str, Any] = {"detail": _DETAILS.get(known) or str(error.detail)}
+    code: int | str = kind if error.status_code == 400 and kind in _DETAILS else error.status_code
+    body: dict[str, Any] = {"detail": _DETAILS.get(code) or str(error.detail)}
     if error.status_code == 404 and (refused := engine_of(request).plugins.refused):
         missing = ", ".join(dict.fromkeys(refusal.name for refusal in refused))
         body["detail"] += f" Those of refused plugins are missing ({missing}); the list of plugins says why."

@@ -118,16 +118,16 @@ def _of_jobs(engine: Engine) -> Iterator[tuple[str, str, str, Iterable[Sample]]]
             view = QueueView(engine.jobs, library, conn)
             for kind, lane, state, count in view.raw.execute(_COUNTED):
                 counted[lane_of(kind, lane), state] += count
-            held = json_text(sorted(view.held))
+            held_ids = json_text(sorted(view.held))
             if view.held:
                 # `paused` is never stored.
                 for row in view.rows(
-                    "finished_at IS NULL AND id IN (SELECT value FROM json_each(?))", [held]
+                    "finished_at IS NULL AND id IN (SELECT value FROM json_each(?))", [held_ids]
                 ):
                     lane = lane_of(row.kind, row.lane)
                     counted[lane, row.state] -= 1
                     counted[lane, view.state(row)] += 1
-            for kind, lane, created in view.raw.execute(_OLDEST, (moment, held)):
+            for kind, lane, created in view.raw.execute(_OLDEST, (moment, held_ids)):
                 lane = lane_of(kind, lane)
                 oldest[lane] = max(oldest.get(lane, 0.0), (at - parse_timestamp(created)).total_seconds())
     yield (

@@ -61,8 +61,10 @@ def operation_id(route: APIRoute) -> str:
     """Return `segments_split`: the first word of the route's path and the name of its function."""
     word = route.path_format.removeprefix("/api/").partition("/")[0].replace("-", "_").strip("{}") or "engine"
     noun = word.rpartition("_")[2]
-    rest = [part for part in route.name.split("_") if part and part not in (noun, noun.removesuffix("s"))]
-    return "_".join([word, *rest]) if rest else f"{word}_{route.name}"
+    verb_parts = [
+        part for part in route.name.split("_") if part and part not in (noun, noun.removesuffix("s"))
+    ]
+    return "_".join([word, *verb_parts]) if verb_parts else f"{word}_{route.name}"
 
 
 def _name_schemas(document: dict[str, Any]) -> dict[str, Any]:
@@ -79,12 +81,12 @@ def _name_schemas(document: dict[str, Any]) -> dict[str, Any]:
     for key, name in chosen.items():
         if key != name:
             text = text.replace(f'"#/components/schemas/{key}"', f'"#/components/schemas/{name}"')
-    named: dict[str, Any] = orjson.loads(text)
-    named["components"]["schemas"] = {
+    named_schemas: dict[str, Any] = orjson.loads(text)
+    named_schemas["components"]["schemas"] = {
         chosen[key]: {**schema, "title": chosen[key]} if key != chosen[key] else schema
-        for key, schema in named["components"]["schemas"].items()
+        for key, schema in named_schemas["components"]["schemas"].items()
     }
-    return named
+    return named_schemas
 
 
 def _schema_name(key: str) -> str:
@@ -186,8 +188,8 @@ def _routes_in_a_project(app: FastAPI, in_project: Collection[Any]) -> Iterator[
         path = route.path_format
         if not path.startswith("/api/"):
             continue
-        rest = path.removeprefix("/api/")
-        engine_wide = any(rest == word or rest.startswith(f"{word}/") for word in ENGINE_WIDE)
+        route_path = path.removeprefix("/api/")
+        engine_wide = any(route_path == word or route_path.startswith(f"{word}/") for word in ENGINE_WIDE)
         if not engine_wide or _depends_on(in_project, route.dependant):
             for method in route.methods or ():
                 yield path, method.lower()

@@ -72,11 +72,13 @@ def panel_may_ask(principal: Principal, method: str, path: str, chosen: str | No
         return
     verb = "GET" if method == "HEAD" else method
     declared = [route for route in principal.routes if _pattern(route).fullmatch(f"{verb} {path}")]
-    if not declared or (chosen is not None and f"{verb} {_bare(chosen)}" not in map(_bare, declared)):
+    if not declared or (
+        chosen is not None and f"{verb} {_strip_parameters(chosen)}" not in map(_strip_parameters, declared)
+    ):
         raise undeclared_route(panel=principal.name, method=method, path=path)
 
 
-def _bare(route: str) -> str:
+def _strip_parameters(route: str) -> str:
     """Return a route without the names of its parameters."""
     return re.sub(r"\{[^}]*\}", "{}", route)
 

@@ -45,7 +45,7 @@ def past_answer(
 def reading_past(
     library: Library, asked: str | Moment, documents: Collection[str] | None
 ) -> Iterator[Moment]:
-    """As `reading_as_of`; refused to a caller who may see only a part of a page among *documents*."""
+    """Like `reading_as_of`; refused to a caller who may see only a part of a page among *documents*."""
     asks, visibility = caller(), library.db.visibility
     if asks is not None and visibility is not None and documents is not None:
         visibility.refuse(asks.principal, documents)
@@ -58,8 +58,8 @@ def reading_past(
 def _documents(library: Library, reads: AsOf, params: Mapping[str, Any]) -> list[str] | None:
     if reads.parameter is None:
         return None
-    named = params.get(reads.parameter)
-    ids = [named] if isinstance(named, str) else list(named or ())
+    moment_name = params.get(reads.parameter)
+    ids = [moment_name] if isinstance(moment_name, str) else list(moment_name or ())
     if reads.table is None:
         return ids
     with library.db.read() as conn:

@@ -36,11 +36,11 @@ class RequestCounts:
 
     def note(self, scope: Mapping[str, Any], status: int, began: float) -> None:
         """Count the answer to *scope*, whose request arrived at *began* (`time.perf_counter`)."""
-        took = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         method = scope["method"] if scope["method"] in METHODS else "other"
         self.answers[getattr(scope.get("route"), "path", ""), method, f"{status // 100}xx"] += 1
-        self.within[method][bisect_left(WITHIN, took)] += 1
-        self.seconds[method] += took
+        self.within[method][bisect_left(WITHIN, seconds)] += 1
+        self.seconds[method] += seconds
         if status >= 400:
             code = scope.get(REFUSED) or str(status)
             self.refusals[code if code in self.refusals or len(self.refusals) < MOST_CODES else "other"] += 1

@@ -147,9 +147,9 @@ class Switch:
             following: list[_Node] = []
             for place in places:
                 entries += place.swallowing
-                known = place.words.get(word)
-                if known is not None:
-                    following.append(known)
+                next_place = place.words.get(word)
+                if next_place is not None:
+                    following.append(next_place)
                 if place.parameter is not None:
                     following.append(place.parameter)
             places = following

@@ -121,13 +121,13 @@ def private_socket(state_dir: Path) -> Iterator[Path]:
 def _bind_unix(path: Path) -> socket.socket:
     if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
         raise Invalid(
-            f"The path of the Unix socket has {len(os.fsencode(path))} bytes and may have {SOCKET_PATH_LIMIT}: "
-            "set SERVICE_UDS to a shorter one."
+            f"The path of the Unix socket has {len(os.fsencode(path))} bytes; at most {SOCKET_PATH_LIMIT} are possible. "
+            "Set SERVICE_UDS to a shorter one."
         )
     make_private_folder(path.parent)
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise Conflict(f"{path.name} is there and is no socket; set SERVICE_UDS to another path.")
+            raise Conflict(f"{path.name} exists and is not a socket; set SERVICE_UDS to another path.")
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(2.0)
             try:
@@ -217,7 +217,7 @@ def _place_of_its_own(state_dir: Path) -> Iterator[None]:
         already = running_engine(state_dir)
         if already is not None:
             raise Conflict(
-                f"An engine serves this state folder already (process {already.pid}, {already.base_url}). "
+                f"An engine already serves this state folder (process {already.pid}, {already.base_url}). "
                 "Use that one, or stop it first.",
                 code="already_serving",
             )
@@ -226,8 +226,8 @@ def _place_of_its_own(state_dir: Path) -> Iterator[None]:
         except Timeout:
             if time.monotonic() > deadline:
                 raise Conflict(
-                    "An engine that serves this state folder is just starting or stopping, for more than "
-                    f"{GOING_SECONDS:.0f} seconds now; try again later.",
+                    "An engine for this state folder has been starting or stopping for more than "
+                    f"{GOING_SECONDS:.0f} seconds; try again later.",
                     code="already_serving",
                 ) from None
             time.sleep(0.05)

@@ -90,8 +90,8 @@ def stored_file(
 
 def is_unchanged(request: Request, etag: str) -> bool:
     """Return whether the caller already has what *etag* stands for, according to its If-None-Match: the answer is then 304."""
-    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
-    return etag in known or known == ["*"]
+    etags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+    return etag in etags or etags == ["*"]
 
 
 class _LinkedFile(FileResponse):

@@ -67,7 +67,7 @@ async def events(
     """Yield the framed events *principal* may see; ends when its token does, or with the engine."""
     path = None if library is None else str(library.path)
     yield ALIVE
-    sent = checked = time.monotonic()
+    sent_at = checked = time.monotonic()
     async for event in engine.events.subscribe(after, quiet=QUIET):
         now = time.monotonic()
         if now - checked >= QUIET:
@@ -81,10 +81,10 @@ async def events(
             )
         if visible is not None:
             yield frame(visible)
-            sent = now
-        elif now - sent >= QUIET - 0.5:
+            sent_at = now
+        elif now - sent_at >= QUIET - 0.5:
             yield ALIVE
-            sent = now
+            sent_at = now
 
 
 def concerns(event: Event, principal: Principal, path: str | None) -> bool:

@@ -25,9 +25,9 @@ def refuse_withheld_request(request: Request, visibility: Visibility, principal:
     """
     lists = _lists_of(request.scope.get("route"))
     single = [value for name, value in request.query_params.multi_items() if name not in lists]
-    named = set(texts_in([request.path_params, single]))
-    visibility.refuse(principal, named)
-    request.scope[PARTIAL] = visibility.shows_part(principal, named)
+    texts = set(texts_in([request.path_params, single]))
+    visibility.refuse(principal, texts)
+    request.scope[PARTIAL] = visibility.shows_part(principal, texts)
 
 
 def explain_partial(request: Request, refusal: ServiceError) -> ServiceError:

@@ -15,12 +15,12 @@ def strike_all(job: JobContext) -> dict[str, Any]:
     """Strike one visit per step. Killed and run again, it strikes what is left and counts on from its checkpoint."""
     struck = int(job.checkpoint.get("struck", 0))
     with job.library.db.read() as conn:
-        left = [visit["id"] for visit in list_visits(conn, job.args.document_id)["items"]]
-    total = struck + len(left)
-    for done, visit_id in enumerate(left, struck + 1):
+        visit_ids = [visit["id"] for visit in list_visits(conn, job.args.document_id)["items"]]
+    total = struck + len(visit_ids)
+    for number, visit_id in enumerate(visit_ids, struck + 1):
         job.check()
         strike = {"visit_id": visit_id}
-        job.act("reading_room.strike_visit", strike, checkpoint={"struck": done}, done=done, total=total)
+        job.act("reading_room.strike_visit", strike, checkpoint={"struck": number}, done=number, total=total)
     return {"struck": total}
 
 

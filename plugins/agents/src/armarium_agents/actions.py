@@ -171,12 +171,12 @@ def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
         if (member.kind, member.target_id) in existing:
             continue
         existing.add((member.kind, member.target_id))
-        sent = member.model_dump()
+        fields = member.model_dump()
         new.append(
             {
                 "id": new_id(),
                 "workspace_id": p.workspace_id,
-                **sent,
+                **fields,
                 "added_at": ctx.now,
                 "added_by": ctx.principal.name,
             }

@@ -42,11 +42,11 @@ def mcp(
 @contextmanager
 def _token(session: Session, library: str, name: str, role: str, model: str | None) -> Iterator[str]:
     """Lend a token of an agent: the one it brings, else one for the time of the block."""
-    brought = os.environ.get(TOKEN, "").strip()
-    if brought:
-        if not brought.isascii() or not brought.isprintable():
+    token_given = os.environ.get(TOKEN, "").strip()
+    if token_given:
+        if not token_given.isascii() or not token_given.isprintable():
             raise Refused(f"{TOKEN} holds no token: it has letters that no token has.")
-        yield brought
+        yield token_given
         return
     body = {"name": name, "role": role, "libraries": [library], "model": model}
     token = session.post("/api/tokens", {key: value for key, value in body.items() if value is not None})

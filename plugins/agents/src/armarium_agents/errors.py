@@ -19,9 +19,9 @@ unknown_target = NotFound.saying(
 
 def other_kind(target_id: str, name: str, is_note: bool) -> Invalid:
     """422: a note was named as a source, or a source as a note."""
-    is_kind, named = ("a note", "a source") if is_note else ("not a note", "a note")
+    is_kind, needed = ("a note", "a source") if is_note else ("not a note", "a note")
     return Invalid(
-        f"“{name}” ({target_id}) is {is_kind} and cannot be added as {named}; state its own kind.",
+        f"“{name}” ({target_id}) is {is_kind} and cannot be added as {needed}; state its own kind.",
         code="other_kind",
     )
 

@@ -14,9 +14,9 @@ def test_a_branch_is_made_worked_on_looked_through_and_merged(wills: Machine) ->
     place = answer["library_path"]
     assert "Names" in wills.succeed("branch", "list").out
     wills.succeed("--library", place, "folder", "Found letters")
-    shown = wills.succeed("branch", "changes", "Names").out
-    assert "1 page, 0 lines changed: 1 clean" in shown
-    assert "Found letters: tree, clean" in shown
+    output = wills.succeed("branch", "changes", "Names").out
+    assert "1 page, 0 lines changed: 1 clean" in output
+    assert "Found letters: tree, clean" in output
     assert wills.succeed("branch", "merge", "Names").out.startswith("Merged 1 group, 1 row")
     assert "Found letters" in wills.succeed("ls").out
     assert "nothing to merge" in wills.expect_refusal("branch", "merge", "Names")
@@ -25,9 +25,9 @@ def test_a_branch_is_made_worked_on_looked_through_and_merged(wills: Machine) ->
     (group,) = wills.succeed("branch", "changes", "Names", "--json").json["items"]
     assert "--group" in wills.expect_refusal("branch", "reject", "Names", "It is a bill")
     wills.succeed("branch", "reject", "Names", "It is a bill", "-g", group["id"])
-    shown = wills.succeed("--library", place, "branch", "changes", "Names").out
-    assert "0 pages" in shown
-    assert f"{group['id']}: turned down: It is a bill" in shown
+    output = wills.succeed("--library", place, "branch", "changes", "Names").out
+    assert "0 pages" in output
+    assert f"{group['id']}: turned down: It is a bill" in output
     assert "back.zip" in wills.succeed("--library", place, "branch", "pack", "back.zip").out
     wills.succeed("branch", "delete", "Names")
     assert not Path(place).exists()

@@ -163,9 +163,11 @@ def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]:
     item = ITEMS.require(ctx.conn, p.item_id)
     folder = require_canvas(ctx.conn, item["folder_id"])
     links = links_at(ctx.conn, p.item_id)
-    gone = [p.item_id, *links]
-    ctx.conn.execute(places.delete().where(places.c.folder_id == folder.id, is_among(places.c.item_id, gone)))
-    ctx.conn.execute(items.delete().where(is_among(items.c.id, gone)))
+    removed_ids = [p.item_id, *links]
+    ctx.conn.execute(
+        places.delete().where(places.c.folder_id == folder.id, is_among(places.c.item_id, removed_ids))
+    )
+    ctx.conn.execute(items.delete().where(is_among(items.c.id, removed_ids)))
     ctx.target(p.item_id, folder.id, *links)
     ctx.note_changes(document_ids=[folder.id])
     return {"status": "deleted", "id": p.item_id, "removed_link_ids": links}

@@ -21,7 +21,7 @@ def canvas(
     overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Draw the canvas of a folder, with its cards, notes and links, into a PNG file."""
-    drawn = save_drawing(
+    saved = save_drawing(
         folder,
         "/api/canvas/folders/{id}/canvas-picture",
         "-canvas.png",
@@ -29,4 +29,4 @@ def canvas(
         overwrite=overwrite,
         query={"max_size": size},
     )
-    answer({**drawn, "folder_id": drawn["document_id"]}, in_words("Drew {name} into {path}.", drawn))
+    answer({**saved, "folder_id": saved["document_id"]}, in_words("Drew {name} into {path}.", saved))

@@ -75,11 +75,9 @@ class _Drawing:
 
         self.scene = scene
         self.thumbnail = thumbnail
-        self.rects = {thing.id: _rect_of(thing) for thing in scene.placed}
+        self.rects = {item.id: _rect_of(item) for item in scene.placed}
         table = _bounding_rect(
-            _turn_rect(self.rects[thing.id], thing.place[4])
-            for thing in scene.placed
-            if thing.place is not None
+            _turn_rect(self.rects[item.id], item.place[4]) for item in scene.placed if item.place is not None
         )
         self.strip: Rect | None = None
         whole = table or Rect(0, 0, 0, 0)
@@ -104,28 +102,28 @@ class _Drawing:
             self._draw_strip(self.strip)
         for line in self.scene.lines:
             self._draw_line(line.source_id, line.target_id, line.text)
-        for thing in (*self.scene.placed, *self.scene.unplaced):
-            self._draw_thing(thing)
+        for item in (*self.scene.placed, *self.scene.unplaced):
+            self._draw_thing(item)
         file = io.BytesIO()
         self.image.save(file, "PNG", compress_level=3)
         return file.getvalue()
 
     def _lay_strip(self, table: Rect | None) -> Rect:
         """Lay out the unplaced things in rows below the canvas, as wide as the canvas or about square."""
-        things = self.scene.unplaced
+        items = self.scene.unplaced
         cell_wide, cell_high = CARD_WIDTH + _GAP, CARD_HEIGHT + _GAP
-        across = math.ceil(math.sqrt(len(things) * 1.4))
+        across = math.ceil(math.sqrt(len(items) * 1.4))
         left, top = 0.0, 0.0
         if table is not None:
             left, top = table.left, table.bottom + 2 * _MARGIN
             across = max(across, int((table.right - table.left) // cell_wide))
-        columns = max(1, min(across, len(things)))
+        columns = max(1, min(across, len(items)))
         head = 2 * _TEXT + _GAP
-        for number, thing in enumerate(things):
+        for number, item in enumerate(items):
             x = left + _GAP + (number % columns) * cell_wide
             y = top + head + (number // columns) * cell_high
-            self.rects[thing.id] = Rect(x, y, x + CARD_WIDTH, y + CARD_HEIGHT)
-        rows = math.ceil(len(things) / columns)
+            self.rects[item.id] = Rect(x, y, x + CARD_WIDTH, y + CARD_HEIGHT)
+        rows = math.ceil(len(items) / columns)
         right = max(left + _GAP + columns * cell_wide, left + 2 * CARD_WIDTH)
         return Rect(left, top, right, top + head + rows * cell_high)
 
@@ -148,21 +146,21 @@ class _Drawing:
             x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
             self._write(text, x + 4, y - 4, x + 200 * self.scale, _PALE_INK)
 
-    def _draw_thing(self, thing: Card | Note) -> None:
+    def _draw_thing(self, item: Card | Note) -> None:
         """Draw a card or note; one with an angle on a layer of its own, rotated clockwise about its centre."""
         from PIL import Image, ImageDraw
 
-        rect = self._pixels(self.rects[thing.id])
-        angle = thing.place[4] % 360 if thing.place is not None else 0.0
+        rect = self._pixels(self.rects[item.id])
+        angle = item.place[4] % 360 if item.place is not None else 0.0
         size = (math.ceil(rect.right - rect.left), math.ceil(rect.bottom - rect.top))
         if not angle or self.turned + size[0] * size[1] > _MOST_TURNED:
-            self._draw_upright(thing, rect)
+            self._draw_upright(item, rect)
             return
         self.turned += size[0] * size[1]
         table = self.image, self.pen
         sheet = self.image = Image.new("RGB", size, _PAPER)
         self.pen = ImageDraw.Draw(sheet)
-        self._draw_upright(thing, Rect(0, 0, size[0] - 1, size[1] - 1))
+        self._draw_upright(item, Rect(0, 0, size[0] - 1, size[1] - 1))
         self.image, self.pen = table
         smooth = Image.Resampling.BICUBIC
         shape = Image.new("L", size, 255).rotate(-angle, smooth, expand=True)
@@ -170,11 +168,11 @@ class _Drawing:
         x, y = rect.middle
         self.image.paste(sheet, (round(x - sheet.width / 2), round(y - sheet.height / 2)), shape)
 
-    def _draw_upright(self, thing: Card | Note, rect: Rect) -> None:
-        if isinstance(thing, Card):
-            self._draw_card(thing, rect)
+    def _draw_upright(self, item: Card | Note, rect: Rect) -> None:
+        if isinstance(item, Card):
+            self._draw_card(item, rect)
         else:
-            self._draw_note(thing, rect)
+            self._draw_note(item, rect)
 
     def _draw_card(self, card: Card, rect: Rect) -> None:
         edge, width = (_BLUE, max(2, round(3 * self.scale))) if card.is_group else (_EDGE, 1)
@@ -252,7 +250,7 @@ class _Drawing:
                 if line:
                     yield line
                 while font.width(word) > width:
-                    fits = _fitting(font, word, width)
+                    fits = _count_fitting(font, word, width)
                     if fits >= len(word):
                         break
                     yield word[:fits]
@@ -275,7 +273,7 @@ class _Drawing:
             return
         font = PictureFont(self._text_size)
         if right is not None and font.width(text + ending) > right - x:
-            fits = _fitting(font, text, right - x - font.width("..." + ending))
+            fits = _count_fitting(font, text, right - x - font.width("..." + ending))
             text = f"{text[:fits].rstrip()}..."
         font.write(self.image, (x, y), text + ending, colour)
 
@@ -291,10 +289,10 @@ class _Drawing:
         )
 
 
-def _rect_of(thing: Card | Note) -> Rect:
+def _rect_of(item: Card | Note) -> Rect:
     """Return the rectangle of a placed thing around its centre, 120 by 150 if no size is stored."""
-    assert thing.place is not None
-    x, y, w, h, _ = thing.place
+    assert item.place is not None
+    x, y, w, h, _ = item.place
     wide = CARD_WIDTH if w is None else w
     high = CARD_HEIGHT if h is None else h
     return Rect(x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
@@ -322,7 +320,7 @@ def _bounding_rect(rects: Iterable[Rect]) -> Rect | None:
     )
 
 
-def _fitting(font: PictureFont, text: str, width: float) -> int:
+def _count_fitting(font: PictureFont, text: str, width: float) -> int:
     """Return how many characters of *text* fit *width* pixels, at least one."""
     low, high = 1, len(text)
     while low < high:

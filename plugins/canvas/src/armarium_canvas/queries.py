@@ -62,7 +62,7 @@ def layout(conn: Connection, folder_id: str) -> dict[str, Any]:
 
 
 def layout_of(conn: Connection, folder_id: str) -> dict[str, Any]:
-    """As `layout`, for a folder that is known to have a canvas."""
+    """Like `layout`, for a folder that is known to have a canvas."""
     front = (places.c.z_index, places.c.z, places.c.id)
     return {
         "folder_id": folder_id,
@@ -91,11 +91,11 @@ def strangers(conn: Connection, folder_id: str, ids: Sequence[str], *, links: bo
 
 def exists_at_all(conn: Connection, item_id: str) -> bool:
     """Return whether a document or an item of any canvas has this id."""
-    named = union_all(
+    ids_of_items = union_all(
         select(documents.c.id).where(documents.c.id == item_id),
         select(items.c.id).where(items.c.id == item_id),
     )
-    return conn.execute(named).first() is not None
+    return conn.execute(ids_of_items).first() is not None
 
 
 def links_at(conn: Connection, item_id: str) -> list[str]:

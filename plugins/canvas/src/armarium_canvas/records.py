@@ -54,8 +54,8 @@ class LayoutParams(Params):
 
     @model_validator(mode="after")
     def _each_once(self) -> LayoutParams:
-        named = [row.item_id for row in self.rows] + list(dict.fromkeys(self.remove))
-        if len(set(named)) != len(named):
+        item_ids = [row.item_id for row in self.rows] + list(dict.fromkeys(self.remove))
+        if len(set(item_ids)) != len(item_ids):
             raise ValueError("an item is named twice: each is saved once or removed, not both")
         return self
 

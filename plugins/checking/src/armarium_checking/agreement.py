@@ -67,12 +67,12 @@ def error_rate(text: str, other: str) -> float:
 
 
 def _judge(line: Line, usual: float | None, likelihood: Likelihood) -> Judgement | None:
-    written = None if line.ink is None else line.ink.share >= LEAST
+    has_ink = None if line.ink is None else line.ink.share >= LEAST
     if not line.text.strip():
         return (
-            Judgement("reject", "ink: something is written there, and nothing was read") if written else None
+            Judgement("reject", "ink: something is written there, and nothing was read") if has_ink else None
         )
-    if written is False:
+    if has_ink is False:
         return Judgement("reject", "ink: nothing is written there, and something was read")
     rates = {maker: error_rate(line.text, text) for maker, text in line.others.items()}
     alike = [maker for maker, rate in rates.items() if rate <= SAME]

@@ -47,12 +47,12 @@ def ask_about_page(
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="armarium-check") as pool:
         for first in range(0, len(waiting), AT_ONCE):
             job.check()
-            some = waiting[first : first + AT_ONCE]
-            calls = [pool.submit(_ask_about, job, caller, layer, page_id, question) for question in some]
+            batch = waiting[first : first + AT_ONCE]
+            calls = [pool.submit(_ask_about, job, caller, layer, page_id, question) for question in batch]
             opinions: list[Opinion] = []
             keys: list[str] = []
             answered, ends = 0, None
-            for question, call in zip(some, calls, strict=True):
+            for question, call in zip(batch, calls, strict=True):
                 try:
                     opinion = call.result()
                 except ServiceError as refusal:

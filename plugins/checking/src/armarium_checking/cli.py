@@ -114,8 +114,8 @@ def proposals(
 ) -> None:
     """List other lines that probably have an error that you corrected; with an option, decide about them in one step."""
     with project_session() as session:
-        asked = {"segment_id": line and id_of(line), "least": least, "ink": ink, "limit": 200}
-        offered = session.get("/api/check/proposals", **asked)["items"]
+        filters = {"segment_id": line and id_of(line), "least": least, "ink": ink, "limit": 200}
+        offered = session.get("/api/check/proposals", **filters)["items"]
         for offer in offered:
             offer["place"] = f"{offer['segment_id']}@{offer['char_start']}"
         decided = None
@@ -145,11 +145,11 @@ def proposals(
 
 def _find_offers(offered: list[dict[str, Any]], places: list[str] | None) -> list[dict[str, Any]]:
     """Return what is sent of the proposals at *places*."""
-    known = {offer["place"]: {name: offer[name] for name in SENT} for offer in offered}
-    wanted = list(known) if places == ["all"] else places or []
-    if unknown := [place for place in wanted if place not in known]:
+    offers = {offer["place"]: {name: offer[name] for name in SENT} for offer in offered}
+    chosen = list(offers) if places == ["all"] else places or []
+    if unknown := [place for place in chosen if place not in offers]:
         raise Refused(f"{unknown[0]} is not among what is proposed now; armarium proposals lists it.")
-    return [known[place] for place in wanted]
+    return [offers[place] for place in chosen]
 
 
 def text_of(session: Session, verdict: dict[str, Any]) -> str:
@@ -166,11 +166,11 @@ def picture_of(session: Session, verdict: dict[str, Any], folder: Path) -> str |
     return str(place)
 
 
-def _say_drawn(made: dict[str, Any]) -> Iterator[str]:
-    yield f"Sample {made['id']}: {plural(made['lines'], 'line')} of {made['population']:,} drawn with the seed {made['seed']}."
-    if made["taught"]:
-        yield f"{plural(made['taught'], 'line')} taught the reader and cannot measure it; they were left out."
-    yield f"Continue with: armarium quality next {made['id']}"
+def _say_drawn(sample: dict[str, Any]) -> Iterator[str]:
+    yield f"Sample {sample['id']}: {plural(sample['lines'], 'line')} of {sample['population']:,} drawn with the seed {sample['seed']}."
+    if sample["taught"]:
+        yield f"{plural(sample['taught'], 'line')} taught the reader and cannot measure it; they were left out."
+    yield f"Continue with: armarium quality next {sample['id']}"
 
 
 @quality.asks("draw Letters --half-width 0.01", "POST /api/quality/samples", says=_say_drawn)

@@ -58,11 +58,11 @@ unknown_selection = Invalid.saying(
     "No installed family can select by {what}; leave it out, or install the one that can.",
 )
 all_drawn = Conflict.saying(
-    "all_drawn", "Every line of the selection is in the sample already; there is none left to draw."
+    "all_drawn", "Every line of the selection is already in the sample; there is none left to draw."
 )
 answered_already = Conflict.saying(
     "answered_already",
-    "{who} answered this line already. Ask for the next line, or send replace to put your answer in its place.",
+    "{who} has already answered this line. Ask for the next line, or send replace to put your answer in its place.",
 )
 says_one_thing = Invalid.saying(
     "one_answer", "Send the text of the line, or confirmed, or illegible: one of them, and not several."
@@ -73,7 +73,7 @@ is_blind = Invalid.saying(
 )
 line_gone = Conflict.saying(
     "line_gone",
-    "The page or the line was deleted since the sample was drawn; ask for the next line, or restore it.",
+    "The page or the line has been deleted since the sample was drawn; ask for the next line, or restore it.",
 )
 nothing_decided = Invalid.saying(
     "nothing_decided",

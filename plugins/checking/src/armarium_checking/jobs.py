@@ -84,7 +84,7 @@ def _take(job: JobContext, part: PagePart, progress: dict[str, Any], number: int
     }
     for opinion in part.opinions:
         after[opinion.verdict] += 1
-    sent = {
+    params = {
         "layer": args.layer,
         "kind": args.kind,
         "checker": {"provider": args.provider, "model": args.model},
@@ -92,7 +92,7 @@ def _take(job: JobContext, part: PagePart, progress: dict[str, Any], number: int
     }
     done, total = after["next"], len(args.page_ids)
     if part.opinions:
-        job.act("check.take", sent, checkpoint=after, done=done, total=total)
+        job.act("check.take", params, checkpoint=after, done=done, total=total)
     else:
         job.save(after, done=done, total=total)
     return after

@@ -15,10 +15,10 @@ def layers_of(engine: Engine) -> dict[str, Layer]:
 
 def layer_named(engine: Engine, name: str) -> Layer:
     """Return the layer of that name. Raises a refusal that names the existing ones."""
-    known = layers_of(engine)
-    if name not in known:
-        raise unknown_layer(name, known)
-    return known[name]
+    layers = layers_of(engine)
+    if name not in layers:
+        raise unknown_layer(name, layers)
+    return layers[name]
 
 
 def find_placement(

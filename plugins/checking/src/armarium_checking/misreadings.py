@@ -54,11 +54,11 @@ class WordChange(NamedTuple):
         for block in _changed_blocks(self.wrong, self.right):
             start, end = _whole_signs(self.wrong, block.start, block.end)
             first, last = block.first - (block.start - start), block.last + (end - block.end)
-            read, meant = self.wrong[start:end], self.right[first:last]
-            if max(len(read), len(meant)) > MOST_LETTERS:
+            read, right = self.wrong[start:end], self.right[first:last]
+            if max(len(read), len(right)) > MOST_LETTERS:
                 return []
             padded = f"{EDGE}{self.wrong}{EDGE}"
-            confusions_found.append(Confusion(read, meant, padded[start], padded[end + 1]))
+            confusions_found.append(Confusion(read, right, padded[start], padded[end + 1]))
         return confusions_found
 
 
@@ -157,9 +157,9 @@ class Experience:
             return word
         if not self._spellings:
             self._spellings = {fold(known): known for known, _ in reversed(self.written.most_common())}
-        known = self._spellings.get(folded, word)
-        first = known[:1].upper() if word[:1].isupper() else known[:1].lower()
-        return first + known[1:] if known[1:].lower() == known[1:] else known
+        spelling = self._spellings.get(folded, word)
+        first = spelling[:1].upper() if word[:1].isupper() else spelling[:1].lower()
+        return first + spelling[1:] if spelling[1:].lower() == spelling[1:] else spelling
 
     @property
     def commonest(self) -> Sequence[Confusion]:

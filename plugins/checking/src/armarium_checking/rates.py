@@ -147,11 +147,11 @@ def _gamma_limit(mean: float, variance: float, share: float) -> float:
 
 def _student(freedom: int) -> float:
     """Return Student's t for the tail (Cornish and Fisher's expansion, exact to a thousandth from 5 degrees on)."""
-    z = NormalDist().inv_cdf(TAIL)
-    n = max(3, freedom)
+    quantile = NormalDist().inv_cdf(TAIL)
+    degrees = max(3, freedom)
     return (
-        z
-        + (z**3 + z) / (4 * n)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
+        quantile
+        + (quantile**3 + quantile) / (4 * degrees)
+        + (5 * quantile**5 + 16 * quantile**3 + 3 * quantile) / (96 * degrees**2)
+        + (3 * quantile**7 + 19 * quantile**5 + 17 * quantile**3 - 15 * quantile) / (384 * degrees**3)
     )

@@ -44,8 +44,8 @@ def correct_reading(ctx: ActionContext, target_id: str, text: str, kind: str) ->
     """Write *text* as the caller's reading that names the one it corrects; refused if that no longer counts."""
     reading = find_reading(ctx.conn, target_id)
     assert reading is not None
-    sent = {"segment_id": reading.segment_id, "text": text, "kind": kind, "expected_counting_id": target_id}
-    return str(ctx.run("representation.create", sent)["id"])
+    body = {"segment_id": reading.segment_id, "text": text, "kind": kind, "expected_counting_id": target_id}
+    return str(ctx.run("representation.create", body)["id"])
 
 
 def begin_agreement(job: JobContext) -> CheckPage:
@@ -208,8 +208,8 @@ def _maker(row: dict[str, Any]) -> str:
     if row["provenance_kind"] == PERSON:
         return str(row["created_by"] or "a person")
     tool, model = row["producer_tool"], row["producer_model"]
-    known = [name for name in dict.fromkeys((tool, model)) if name]
-    return " ".join(known) or str(row["created_by"] or row["provenance_kind"])
+    makers = [name for name in dict.fromkeys((tool, model)) if name]
+    return " ".join(makers) or str(row["created_by"] or row["provenance_kind"])
 
 
 def _rect(row: dict[str, Any]) -> tuple[float, float, float, float]:

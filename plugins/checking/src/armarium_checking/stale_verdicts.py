@@ -30,18 +30,22 @@ class RestingVerdicts(RestsOnText):
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
         """Those where neither the reading that was judged nor the correction that was given counts now."""
-        v, r = verdicts.c, representations.c
+        verdict, reading = verdicts.c, representations.c
         rows = conn.execute(
-            select(v.id, v.document_id, r.segment_id, r.content, v.correction)
-            .join(representations, r.id == v.target_id)
-            .where(is_among(r.document_id, document_ids), v.layer == LAYER, r.segment_id.is_not(None))
-            .order_by(v.created_at, v.id)
+            select(verdict.id, verdict.document_id, reading.segment_id, reading.content, verdict.correction)
+            .join(representations, reading.id == verdict.target_id)
+            .where(
+                is_among(reading.document_id, document_ids),
+                verdict.layer == LAYER,
+                reading.segment_id.is_not(None),
+            )
+            .order_by(verdict.created_at, verdict.id)
         ).all()
         newest = {row.segment_id: row for row in rows}
-        now = segment_fingerprints(conn, newest, reading_rule(conn))
+        fingerprints = segment_fingerprints(conn, newest, reading_rule(conn))
         return [
             StaleRow("verdict", row.id, row.document_id, segment_id, row.content, "redo", WHY)
             for segment_id, row in newest.items()
-            if now.get(segment_id)
+            if fingerprints.get(segment_id)
             not in {text_fingerprint(text) for text in (row.content, row.correction) if text}
         ]

@@ -28,10 +28,10 @@ class Bands(NamedTuple):
 
 def bands_of(confidences: Sequence[float]) -> Bands:
     """Return the bounds of the thirds; where all confidences are the same there is one band."""
-    known = sorted(confidences)
-    if not known or known[0] == known[-1]:
+    ordered = sorted(confidences)
+    if not ordered or ordered[0] == ordered[-1]:
         return Bands(-math.inf, -math.inf)
-    return Bands(known[len(known) // 3], known[min(len(known) - 1, 2 * len(known) // 3)])
+    return Bands(ordered[len(ordered) // 3], ordered[min(len(ordered) - 1, 2 * len(ordered) // 3)])
 
 
 def parts_of(lines: Mapping[str, int], size: int, bands: int) -> dict[str, int]:

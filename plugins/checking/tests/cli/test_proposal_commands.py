@@ -31,6 +31,6 @@ def test_errors_like_a_corrected_one_are_taken_or_left_and_undone(desk: Machine,
     assert len(answer["representation_ids"]) == 1
     assert "not among" in desk.expect_refusal("proposals", "--least", "0", "--reject", place)
     desk.succeed("undo", answer["audit_id"])
-    left = desk.succeed("proposals", "--least", "0", "--reject", place).out
-    assert "1 proposal not offered again" in left
+    output = desk.succeed("proposals", "--least", "0", "--reject", place).out
+    assert "1 proposal not offered again" in output
     assert place not in desk.succeed("proposals", "--least", "0").out

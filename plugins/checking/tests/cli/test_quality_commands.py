@@ -18,8 +18,8 @@ def test_an_error_rate_is_stated_from_lines_that_a_person_transcribes(
     for command in ("lines", "read"):
         desk.succeed(command, "--reader", "pretend")
     assert "draws one" in desk.succeed("quality", "list").out
-    drawn = desk.succeed("quality", "draw", "--lines", "12", "--seed", "7", "--json").json
-    sample = drawn["id"]
+    drawn_answer = desk.succeed("quality", "draw", "--lines", "12", "--seed", "7", "--json").json
+    sample = drawn_answer["id"]
     assert desk.succeed("quality", "list", "--json").json["items"][0]["seed"] == 7
     assert "too few" in desk.succeed("quality", "rate", sample).out
     answer = desk.succeed("quality", "next", sample).out
@@ -30,10 +30,10 @@ def test_an_error_rate_is_stated_from_lines_that_a_person_transcribes(
     ) is not None:
         with Image.open(Path("line.png")) as picture:
             assert min(picture.size) > 1
-        said = desk.succeed("quality", "answer", line["line_id"], "what stands there")
+        output = desk.succeed("quality", "answer", line["line_id"], "what stands there")
         answered += 1
-        assert said.out.startswith("Answered"), said.out
-    assert answered == drawn["lines"]
+        assert output.out.startswith("Answered"), output.out
+    assert answered == drawn_answer["lines"]
     assert "Every line is answered" in desk.succeed("quality", "next", sample).out
     told = desk.succeed("quality", "rate", sample)
     assert "95 %" in told.out

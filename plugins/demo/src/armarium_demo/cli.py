@@ -124,8 +124,8 @@ def _draw_samples(place: Path) -> None:
 
     if place.exists() and any(place.iterdir()):
         raise Refused(f"{place} is not empty; name a new folder.")
-    drawn = write_sample_pages(place, manuscript=manuscript_page())
-    answer({"pages": [str(path) for path in drawn]}, f"{plural(len(drawn), 'page')} in {place}")
+    sample_pages = write_sample_pages(place, manuscript=manuscript_page())
+    answer({"pages": [str(path) for path in sample_pages]}, f"{plural(len(sample_pages), 'page')} in {place}")
 
 
 def _sample_pages(run: Demo) -> Path:
@@ -191,8 +191,8 @@ def _main_job(
     files = run.folder / "export"
     files.mkdir(exist_ok=True)
     began = time.monotonic()
-    written = write_exports(session, pages, "pagexml", files, overwrite=True)
-    written += write_exports(session, pages, "plain-text", files, overwrite=True)
+    exported = write_exports(session, pages, "pagexml", files, overwrite=True)
+    exported += write_exports(session, pages, "plain-text", files, overwrite=True)
     run.note_time("export", began)
     began = time.monotonic()
     pictures = _draw(run, pages)
@@ -218,7 +218,7 @@ def _main_job(
         "library": session.library,
         "exports": str(files),
         "pictures": pictures,
-        "files_written": len(written),
+        "files_written": len(exported),
         "state_dir": str(run.folder / "state"),
     }
 
@@ -245,8 +245,10 @@ def _correct_one(run: Demo, pages: list[dict[str, Any]]) -> dict[str, Any]:
             near = difflib.get_close_matches(read, truth, 1, 0.6)
             if truth and (not near or near[0] == read):
                 continue
-            now = near[0] if near else f"{read} [checked]"
-            weight = 1 - difflib.SequenceMatcher(None, read, now).ratio() if near else len(read) / 10_000
+            corrected = near[0] if near else f"{read} [checked]"
+            weight = (
+                1 - difflib.SequenceMatcher(None, read, corrected).ratio() if near else len(read) / 10_000
+            )
             if best is None or weight > best[0]:
                 best = (
                     weight,
@@ -256,7 +258,7 @@ def _correct_one(run: Demo, pages: list[dict[str, Any]]) -> dict[str, Any]:
                         "segment_id": span["segment_id"],
                         "representation_id": span["representation_id"],
                         "was": read,
-                        "now": now,
+                        "now": corrected,
                     },
                 )
     if best is None:
@@ -265,8 +267,8 @@ def _correct_one(run: Demo, pages: list[dict[str, Any]]) -> dict[str, Any]:
         )
     chosen = best[1]
     body = {"text": chosen["now"], "expected_counting_id": chosen["representation_id"]}
-    written = session.post(f"/api/segments/{chosen['segment_id']}/correct", body)
-    return {**chosen, "audit_id": written["audit_id"]}
+    answer = session.post(f"/api/segments/{chosen['segment_id']}/correct", body)
+    return {**chosen, "audit_id": answer["audit_id"]}
 
 
 def _line(session: Session, document_id: str, segment_id: str) -> str | None:
@@ -280,19 +282,19 @@ def _line(session: Session, document_id: str, segment_id: str) -> str | None:
 def _draw(run: Demo, pages: list[dict[str, Any]]) -> list[str]:
     folder = run.folder / "pictures"
     folder.mkdir(exist_ok=True)
-    drawn = []
+    paths = []
     for number, page in enumerate(pages[:PICTURES], start=1):
         picture = run.session.raw(
             "GET", f"/api/segments/document/{page['id']}/picture", query={"max_size": 1600}
         )
         place = folder / f"{number:03}-{Path(page['name']).stem[:60].replace('/', '_')}.png"
         write_file(place, picture, overwrite=True)
-        drawn.append(str(place))
-    return drawn
+        paths.append(str(place))
+    return paths
 
 
 def _show(report: dict[str, Any]) -> None:
-    where = os.path.relpath(report["state_dir"])
+    state_folder = os.path.relpath(report["state_dir"])
     rows: list[tuple[object, object]] = [
         ("pages", report["pages"]),
         ("lines", report["lines"]),
@@ -311,7 +313,7 @@ def _show(report: dict[str, Any]) -> None:
             "pictures of the pages",
             os.path.relpath(Path(report["pictures"][0]).parent) if report["pictures"] else "",
         ),
-        ("see it in a browser", f"SERVICE_STATE_DIR={where} {_this_command()} open"),
+        ("see it in a browser", f"SERVICE_STATE_DIR={state_folder} {_this_command()} open"),
     ]
     table("The main job, done", ("", ""), rows)
     if report["readers"]:

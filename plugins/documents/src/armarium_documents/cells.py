@@ -24,7 +24,7 @@ _DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
 
 
 class Unfit(ValueError):
-    """Why a cell is no value of its column; the text is a sentence for a person."""
+    """Why a cell is not a value of its column; the text is a sentence for a person."""
 
 
 class CellType(NamedTuple):

@@ -122,7 +122,7 @@ no_proposal = NotFound.saying(
 )
 proposal_decided = Conflict.saying(
     "already_decided",
-    "The kind proposed for “{name}” was {state} already. Undo that step to decide again.",
+    "The kind proposed for “{name}” was already {state}. Undo that step to decide again.",
     document_id="document_id",
     state="state",
 )

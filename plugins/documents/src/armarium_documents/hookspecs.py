@@ -121,7 +121,7 @@ def armarium_documents_carriers() -> Sequence[Carrier]:
 
 @hookspec
 def armarium_documents_work(conn: Connection, document_ids: Sequence[str]) -> Iterable[Work]:
-    """Yield each piece of work on these documents that is no job of its own, for their run history.
+    """Yield each piece of work on these documents that is not a job of its own, for their run history.
 
     Called in the thread of a read, with its connection, which shows what the caller may see. All answers count.
     """

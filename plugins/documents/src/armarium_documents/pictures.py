@@ -59,19 +59,19 @@ class SourceFile:
     opens_alike: bool = True
     """Whether other programs that open the file see this picture; if not, they are given a copy."""
     passed_over: int = 0
-    """Thumbnails, smaller copies and masks in the file, which are no pages."""
+    """Thumbnails, smaller copies and masks in the file, which are not pages."""
 
     @property
     def notes(self) -> list[str]:
         """What was done with parts of the file, in sentences."""
         if not self.passed_over:
             return []
-        what = (
+        fault = (
             "1 of its images is a smaller copy or a mask and no page"
             if self.passed_over == 1
             else (f"{self.passed_over} of its images are smaller copies or masks and no pages")
         )
-        return [f"{what}; the file is kept as it is."]
+        return [f"{fault}; the file is kept as it is."]
 
     @property
     def is_pdf(self) -> bool:
@@ -115,7 +115,7 @@ def take_in(
 
 
 def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link: bool) -> SourceFile:
-    """As `take_in`, reading only from the opened *file*, whatever *path* refers to by now."""
+    """Like `take_in`, reading only from the opened *file*, whatever *path* refers to by now."""
     before = _stamp(file)
     head = file.read(1024)
     if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):
@@ -289,8 +289,8 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
     small = ImageOps.exif_transpose(small)
     with replacing(target) as beside:
         small.save(beside, "JPEG", quality=82, exif=b"")
-        written = beside.stat().st_size
-    return small.width, small.height, written
+        byte_size = beside.stat().st_size
+    return small.width, small.height, byte_size
 
 
 def draw_thumbnail(library: Library, checksum: str, name: str, max_pixels: int) -> tuple[int, int, int]:

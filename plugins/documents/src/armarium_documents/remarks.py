@@ -25,12 +25,12 @@ def count_remarks(
     """Count remarks on the file *place* in *notes*: [{note, count, files}], at most *most* entries."""
     for remark in dict.fromkeys(remarks):
         kind = remark_pattern(remark)
-        known = next((note for note in notes if remark_pattern(note["note"]) == kind), None)
-        if known is None:
+        earlier = next((note for note in notes if remark_pattern(note["note"]) == kind), None)
+        if earlier is None:
             if most is not None and len(notes) >= most:
                 continue
-            known = {"note": remark, "count": 0, "files": []}
-            notes.append(known)
-        known["count"] += 1
-        if len(known["files"]) < NAMED:
-            known["files"].append(place)
+            earlier = {"note": remark, "count": 0, "files": []}
+            notes.append(earlier)
+        earlier["count"] += 1
+        if len(earlier["files"]) < NAMED:
+            earlier["files"].append(place)

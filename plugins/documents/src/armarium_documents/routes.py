@@ -193,11 +193,11 @@ def _file(
 ) -> Response:
     with library.db.read() as conn:
         data = b"".join(metadata_table(conn, format_name, parent_id, ids))
-    named = {
+    headers = {
         "Content-Disposition": f'attachment; filename="documents.{format_name}"',
         "Cache-Control": "no-store",
     }
-    return Response(data, media_type=_MEDIA[format_name], headers=named)
+    return Response(data, media_type=_MEDIA[format_name], headers=headers)
 
 
 @router.get(

@@ -80,7 +80,7 @@ def _check_rows(rows: Iterable[tuple[int, Sequence[Any]]]) -> Iterator[tuple[int
 def _read_workbook(data: bytes) -> Sheet:
     members = {member.filename: member for member in check_archive(data, max_members=_MOST_MEMBERS, max_bytes=_MOST_BYTES, name="The workbook")}  # fmt: skip
     if "xl/workbook.xml" not in members:
-        raise NotATable("it is no workbook of Excel; save it as .xlsx or CSV")
+        raise NotATable("it is not an Excel workbook; save it as .xlsx or CSV")
     texts = members.get("xl/sharedStrings.xml")
     if texts is not None and texts.file_size > _MOST_TEXTS:
         raise NotATable(f"its texts take more than {_MOST_TEXTS // 10**6} MB; split it")
@@ -124,11 +124,11 @@ def _check_marks(file: IO[bytes]) -> None:
     """Refuse a sheet of more tags, empty cells included, than could be read in time; NotATable. What hides where a row
     ends makes the row longer.
     """
-    marks, empty, in_row, rest = 0, 0, 0, b""
+    marks, empty, in_row, unfinished = 0, 0, 0, b""
     while data := file.read(1 << 20):
-        data, cut, rest = (rest + data).rpartition(b"<")
-        rest = cut + rest
-        if b"<!" in data or rest.startswith(b"<!"):
+        data, cut, unfinished = (unfinished + data).rpartition(b"<")
+        unfinished = cut + unfinished
+        if b"<!" in data or unfinished.startswith(b"<!"):
             raise NotATable("its sheet has a comment or a CDATA section, as no spreadsheet writes one")
         for number, row in enumerate(_ROW.split(data)):
             in_row = row.count(b"<") + (in_row if number == 0 else 0)
@@ -223,7 +223,7 @@ def _write_separated(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     # With the mark by which Excel knows UTF-8.
     out.write("\ufeff")
     for row in chain((headings,), rows):
-        writer.writerow([_inert(cell) for cell in row])
+        writer.writerow([_make_inert(cell) for cell in row])
         if out.tell() > 65_536:
             yield out.getvalue().encode("utf-8", "replace")
             out.seek(0)
@@ -231,7 +231,7 @@ def _write_separated(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     yield out.getvalue().encode("utf-8", "replace")
 
 
-def _inert(value: Any) -> Any:
+def _make_inert(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"'{value}" if isinstance(value, str) and _RISKY.match(value) else value

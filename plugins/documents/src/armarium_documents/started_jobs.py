@@ -39,7 +39,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         f"Start{job.id.title().replace('-', '')}", __base__=job.settings, scope_ids=(ScopeIds, ...)
     )
 
-    thing = "recording" if "recording" in job.takes else "page"
+    noun = "recording" if "recording" in job.takes else "page"
     under = recordings_under if "recording" in job.takes else pages_under
 
     def start(ctx: ActionContext, p: Params) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         pages = under(ctx.conn, scope, for_processing=True)
         if not pages:
             raise Invalid(
-                f"What was named contains no {thing} to work on; name {thing}s, or a folder with {thing}s in it.",
+                f"What was named contains no {noun} to work on; name {noun}s, or a folder with {noun}s in it.",
                 code="no_pages",
             )
         settings = job.settings.model_validate(p.model_dump(exclude={"scope_ids"}))
@@ -55,7 +55,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         queued = ctx.enqueue(
             job.id,
             job.arguments(pages, settings),
-            title=f"{job.name} ({len(pages)} {thing if len(pages) == 1 else thing + 's'})",
+            title=f"{job.name} ({len(pages)} {noun if len(pages) == 1 else noun + 's'})",
             total=len(pages),
             subject={"kind": "document", "id": pages[0]} if len(pages) == 1 else None,
             model=placement.model,

@@ -123,7 +123,9 @@ def _place(position: Any) -> Place:
 def _turn(ring: list[Place], *, outer: bool) -> list[Place]:
     """Return a ring closed and counter-clockwise; a hole clockwise."""
     whole = ring if ring[0] == ring[-1] else [*ring, ring[0]]
-    area = sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(whole))
+    area = sum(
+        corner[0] * following[1] - following[0] * corner[1] for corner, following in itertools.pairwise(whole)
+    )
     return whole if (area > 0) == outer else whole[::-1]
 
 
@@ -135,7 +137,10 @@ def _box(box: Sequence[float]) -> Geometry:
     # A box whose west is east of its east extends over the antimeridian.
     if west > east:
         halves = [(west, 180.0), (-180.0, east)]
-        return {"type": "MultiPolygon", "coordinates": [[_corners(w, south, e, north)] for w, e in halves]}
+        return {
+            "type": "MultiPolygon",
+            "coordinates": [[_corners(west, south, east, north)] for west, east in halves],
+        }
     return {"type": "Polygon", "coordinates": [_corners(west, south, east, north)]}
 
 

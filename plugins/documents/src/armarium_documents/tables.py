@@ -35,7 +35,7 @@ _GUESSED = {"cp1252": "Windows-1252", "mac_roman": "Mac OS Roman"}
 
 
 class NotATable(ValueError):
-    """Why a file is no table that can be read; the text is a sentence for a person."""
+    """Why a file is not a table that can be read; the text is a sentence for a person."""
 
 
 class Sheet(NamedTuple):

@@ -51,7 +51,7 @@ def lines_from(words: Iterable[Word | Literal["\n"]], width: float, height: floa
         if isinstance(word, str):
             previous = None
             continue
-        word = Word(_readable(word.text), _clip(word.box, width, height))
+        word = Word(_clean_text(word.text), _clip(word.box, width, height))
         if not word.text or word.box[2] <= word.box[0] or word.box[3] <= word.box[1]:
             continue
         if previous is None or not _follows(previous.box, word.box):
@@ -62,7 +62,7 @@ def lines_from(words: Iterable[Word | Literal["\n"]], width: float, height: floa
     return [] if text.count("\ufffd") * 2 > len(text) else lines
 
 
-def _readable(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Return *text* without control characters; what its font gives no character for is U+FFFD."""
     kinds = [(letter, unicodedata.category(letter)) for letter in text]
     return "".join(

@@ -15,8 +15,8 @@ def page(desk: Machine, pictures: Pictures) -> str:
     pictures(["1.png"])
     desk.succeed("create", "Wills")
     desk.succeed("import", "pages")
-    found = {node["name"]: node["id"] for node in desk.succeed("ls", "--json").json["items"]}
-    return str(found["1.png"])
+    ids_by_name = {node["name"]: node["id"] for node in desk.succeed("ls", "--json").json["items"]}
+    return str(ids_by_name["1.png"])
 
 
 def show_page(machine: Machine, page: str) -> dict[str, Any]:
@@ -33,22 +33,26 @@ def test_attributes_are_written_kept_and_cleared(desk: Machine, page: str) -> No
         "tags": ["a", "b"],
         "odd": "a=b",
     }
-    made = desk.succeed("set", page, "place=", "pages=12", "--json").json
-    assert made["changed"] == ["place", "pages"]
+    new_answer = desk.succeed("set", page, "place=", "pages=12", "--json").json
+    assert new_answer["changed"] == ["place", "pages"]
     assert show_page(desk, page)["attributes"] == {"pages": "12", "tags": ["a", "b"], "odd": "a=b"}
-    desk.succeed("undo", made["audit_id"])
+    desk.succeed("undo", new_answer["audit_id"])
     assert show_page(desk, page)["attributes"]["place"] == "Toledo"
-    same = desk.succeed("set", page, "place=Toledo")
-    assert "has these values already; nothing was changed" in same.out
+    same_output = desk.succeed("set", page, "place=Toledo")
+    assert "already has these values; nothing was changed" in same_output.out
 
 
 def test_fields_of_the_document_are_named_with_a_prefix(desk: Machine, page: str) -> None:
     desk.succeed("set", page, "document.date_iso=1750-03", "document.is_starred=yes", "document.name=f. 1r")
-    found = show_page(desk, page)
-    assert (found["date_iso"], found["is_starred"], found["name"]) == ("1750-03", True, "f. 1r")
+    found_page = show_page(desk, page)
+    assert (found_page["date_iso"], found_page["is_starred"], found_page["name"]) == (
+        "1750-03",
+        True,
+        "f. 1r",
+    )
     desk.succeed("set", page, "document.date_iso=", "document.is_starred=no")
-    found = show_page(desk, page)
-    assert (found["date_iso"], found["is_starred"]) == (None, False)
+    found_page = show_page(desk, page)
+    assert (found_page["date_iso"], found_page["is_starred"]) == (None, False)
 
 
 def test_what_the_kind_declares_is_written_as_declared(desk: Machine, page: str) -> None:

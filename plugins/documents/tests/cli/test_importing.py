@@ -71,9 +71,9 @@ def test_the_same_note_of_readers_is_shown_once_for_many_files(desk: Machine, pi
     lines = [line for line in ran.out.splitlines() if "page has 400 x 100 pixels" in line]
     assert len(lines) == 1
     assert lines[0].startswith("  noted of 1.xml, 2.xml, 3.xml and 2 more: ")
-    left = [line for line in ran.out.splitlines() if line.startswith("  not paired")]
-    assert len(left) == 1
-    assert "lost-1.xml, lost-2.xml, lost-3.xml and 2 more" in left[0]
+    remaining_lines = [line for line in ran.out.splitlines() if line.startswith("  not paired")]
+    assert len(remaining_lines) == 1
+    assert "lost-1.xml, lost-2.xml, lost-3.xml and 2 more" in remaining_lines[0]
     answer = desk.succeed("import", "pages", "--again", "--json").json
     assert (answer["left"], answer["left_count"]) == ([], 0)
     (note,) = [note for note in answer["layouts"]["notes"] if "page has" in note["note"]]

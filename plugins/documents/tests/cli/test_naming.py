@@ -31,10 +31,10 @@ def test_a_folder_is_made_where_it_is_asked_for(desk: Machine) -> None:
     answer = desk.succeed("folder", "Box 3", "--in", "Sources").out
     assert answer.startswith("Made the folder Box 3 in Sources. Take it back with: armarium undo ")
     inner = make(desk, "Inner", "--in", "Sources/Box 3")
-    found = {item["name"]: item for item in desk.succeed("ls", "--json").json["items"]}
-    assert found["Inner"]["id"] == inner
-    assert found["Inner"]["parent_id"] == found["Box 3"]["id"]
-    assert found["Box 3"]["parent_id"] == found["Sources"]["id"]
+    items_by_name = {item["name"]: item for item in desk.succeed("ls", "--json").json["items"]}
+    assert items_by_name["Inner"]["id"] == inner
+    assert items_by_name["Inner"]["parent_id"] == items_by_name["Box 3"]["id"]
+    assert items_by_name["Box 3"]["parent_id"] == items_by_name["Sources"]["id"]
     assert "path 'Nowhere'" in desk.expect_refusal("folder", "Box", "--in", "Nowhere")
 
 
@@ -50,9 +50,9 @@ def test_a_page_is_named_by_as_much_of_its_path_as_is_needed(shelf: Machine) -> 
     whole = path(third)
     for text in (whole, f"/{whole}", whole.removeprefix("Sources/"), whole.replace("/", " / ")):
         assert shelf.succeed("show", text).out.splitlines()[0] == whole
-    said = shelf.expect_refusal("text", nodes[third]["name"])
-    assert f"/{whole} ({third})" in said
-    assert "Sources/Box 4/" in said
+    refusal = shelf.expect_refusal("text", nodes[third]["name"])
+    assert f"/{whole} ({third})" in refusal
+    assert "Sources/Box 4/" in refusal
     assert "name or path" in shelf.expect_refusal("show", f"/Box 3/{nodes[third]['name']}")
     make(shelf, "a/b", "--in", "Box 4")
     assert shelf.succeed("show", "Box 4/a/b").out.startswith("Sources/Box 4/a/b")

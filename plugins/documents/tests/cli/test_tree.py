@@ -48,15 +48,15 @@ def test_show_describes_a_document(wills: Machine) -> None:
     ):
         assert f"  {words}" in answer or words in answer, words
     assert "nothing" not in answer
-    shown = wills.succeed("show", page, "--json").json
-    assert shown["described"]["values"]["place"] == "Toledo"
+    shown_answer = wills.succeed("show", page, "--json").json
+    assert shown_answer["described"]["values"]["place"] == "Toledo"
     assert "  inside: 3" in wills.succeed("show", ids(wills)["pages"]).out
     assert wills.expect_refusal("show", "f" * 32).startswith("There is no document")
 
 
 def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -> None:
-    known = ids(wills)
-    assert known["2.png"] in wills.succeed("show", "2.png").out
+    known_ids = ids(wills)
+    assert known_ids["2.png"] in wills.succeed("show", "2.png").out
     assert wills.succeed("ls", "pages", "--flat", "--json").json["count"] == 3
     wills.succeed("move", "3.png", "--to", "pages", "--after", "1.png")
     assert list(ids(wills)) == ["Sources", "pages", "1.png", "3.png", "2.png"]
@@ -65,15 +65,15 @@ def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -
     wills.succeed("canvas", "pages", "--out", str(wills.home / "canvas.png"))
     assert wills.succeed("dataset", "pages", "--json").json["total"] == 3
     # An alias with the same name is no obstacle; another document is.
-    run(wills, "bookmark.create", f'{{"target_id": "{known["1.png"]}"}}')
-    assert known["1.png"] in wills.succeed("show", "1.png").out
-    again = run(wills, "document.create", '{"name": "2.png"}')["id"]
-    said = wills.expect_refusal("trash", "2.png")
-    assert said.startswith("2 documents are called '2.png': ")
-    assert f"/2.png ({again})" in said
-    assert f"/Sources/pages/2.png ({known['2.png']})" in said
-    assert known["2.png"] in wills.succeed("show", "pages/2.png").out
-    assert again in wills.succeed("show", "/2.png").out
+    run(wills, "bookmark.create", f'{{"target_id": "{known_ids["1.png"]}"}}')
+    assert known_ids["1.png"] in wills.succeed("show", "1.png").out
+    second_document_id = run(wills, "document.create", '{"name": "2.png"}')["id"]
+    refusal = wills.expect_refusal("trash", "2.png")
+    assert refusal.startswith("2 documents are called '2.png': ")
+    assert f"/2.png ({second_document_id})" in refusal
+    assert f"/Sources/pages/2.png ({known_ids['2.png']})" in refusal
+    assert known_ids["2.png"] in wills.succeed("show", "pages/2.png").out
+    assert second_document_id in wills.succeed("show", "/2.png").out
     assert wills.expect_refusal("show", "a b") == (
         "No document here has the id, name or path 'a b'; armarium ls lists the documents."
     )
@@ -112,57 +112,61 @@ def test_show_writes_the_picture_to_a_file(wills: Machine) -> None:
 
 
 def test_move_places_documents(wills: Machine) -> None:
-    known = ids(wills)
+    known_ids = ids(wills)
     box = run(wills, "document.create", '{"name": "Box"}')["id"]
-    answer = wills.succeed("move", known["1.png"], known["2.png"], "--to", box).out
+    answer = wills.succeed("move", known_ids["1.png"], known_ids["2.png"], "--to", box).out
     assert answer.startswith("Moved 2 documents to Box. Take it back with: armarium undo ")
-    wills.succeed("move", known["2.png"], "--to", box, "--first")
+    wills.succeed("move", known_ids["2.png"], "--to", box, "--first")
     assert [item["name"] for item in wills.succeed("ls", box, "--json").json["items"]] == ["2.png", "1.png"]
-    wills.succeed("move", known["2.png"], "--to", box, "--after", known["1.png"])
+    wills.succeed("move", known_ids["2.png"], "--to", box, "--after", known_ids["1.png"])
     assert [item["name"] for item in wills.succeed("ls", box, "--json").json["items"]] == ["1.png", "2.png"]
-    assert wills.succeed("move", known["1.png"], "--top", "--json").json["parent_id"] is None
-    assert "to the top." in wills.succeed("move", known["2.png"], "--top").out
+    assert wills.succeed("move", known_ids["1.png"], "--top", "--json").json["parent_id"] is None
+    assert "to the top." in wills.succeed("move", known_ids["2.png"], "--top").out
 
 
 def test_moves_that_cannot_be_are_refused(wills: Machine) -> None:
-    known = ids(wills)
+    known_ids = ids(wills)
     box = run(wills, "document.create", '{"name": "Box"}')["id"]
     inner = run(wills, "document.create", f'{{"name": "Inner", "parent_id": "{box}"}}')["id"]
-    assert wills.expect_refusal("move", known["1.png"]).startswith("Give --to FOLDER")
-    assert wills.expect_refusal("move", known["1.png"], "--top", "--to", box).startswith("Give --to FOLDER")
+    assert wills.expect_refusal("move", known_ids["1.png"]).startswith("Give --to FOLDER")
+    assert wills.expect_refusal("move", known_ids["1.png"], "--top", "--to", box).startswith(
+        "Give --to FOLDER"
+    )
     assert "either --after or --first" in wills.expect_refusal(
-        "move", known["1.png"], "--to", box, "--first", "--after", inner
+        "move", known_ids["1.png"], "--to", box, "--first", "--after", inner
     )
     assert wills.expect_refusal("move", box, "--to", box).endswith(".")
     assert wills.expect_refusal("move", box, "--to", inner).endswith(".")
-    assert wills.expect_refusal("move", known["1.png"], "--to", "f" * 32).startswith("There is no document")
+    assert wills.expect_refusal("move", known_ids["1.png"], "--to", "f" * 32).startswith(
+        "There is no document"
+    )
 
 
 def test_the_trash_and_back(wills: Machine) -> None:
-    known = ids(wills)
+    known_ids = ids(wills)
     assert wills.succeed("trash").out == "The Trash is empty.\n"
-    answer = wills.succeed("trash", known["1.png"], known["2.png"]).out
+    answer = wills.succeed("trash", known_ids["1.png"], known_ids["2.png"]).out
     assert answer.startswith("2 documents went to the Trash. Take it back with: armarium undo ")
     listed = wills.succeed("trash").out
-    assert known["1.png"] in listed
+    assert known_ids["1.png"] in listed
     assert "Sources" in listed
     assert wills.succeed("trash", "--json").json["total"] == 2
-    assert "in the Trash since" in wills.succeed("show", known["1.png"]).out
+    assert "in the Trash since" in wills.succeed("show", known_ids["1.png"]).out
     assert "1.png" in wills.succeed("restore", "1.png").out
     assert wills.expect_refusal("restore", "1.png").startswith(
         "Nothing in the Trash has the id or the name '1.png'"
     )
-    assert wills.succeed("restore", known["2.png"], "--json").json["count"] == 1
-    assert wills.expect_refusal("restore", known["1.png"]).endswith(".")
-    wills.succeed("trash", known["3.png"])
-    half = wills.expect_refusal("restore", known["3.png"], known["1.png"])
+    assert wills.succeed("restore", known_ids["2.png"], "--json").json["count"] == 1
+    assert wills.expect_refusal("restore", known_ids["1.png"]).endswith(".")
+    wills.succeed("trash", known_ids["3.png"])
+    half = wills.expect_refusal("restore", known_ids["3.png"], known_ids["1.png"])
     assert half.endswith("1 document named before it came back.")
 
 
 def test_empty_trash_asks_first(wills: Machine) -> None:
-    known = ids(wills)
+    known_ids = ids(wills)
     assert wills.succeed("empty-trash").out == "The Trash is empty.\n"
-    wills.succeed("trash", known["1.png"])
+    wills.succeed("trash", known_ids["1.png"])
     assert "cannot be undone; pass --yes" in wills.expect_refusal("empty-trash")
     assert "pass --yes" in wills.expect_refusal("empty-trash", "--json")
     assert wills.succeed("empty-trash", "--dry-run", "--json").json["documents"] == 1
@@ -170,16 +174,16 @@ def test_empty_trash_asks_first(wills: Machine) -> None:
     answer = wills.succeed("empty-trash", "--yes").out
     assert answer.startswith("Removed 1 document and 1 file, ")
     assert "Snapshot before it: " in answer
-    assert wills.expect_refusal("show", known["1.png"]).startswith("There is no document")
+    assert wills.expect_refusal("show", known_ids["1.png"]).startswith("There is no document")
 
 
 @pytest.fixture
 def described(wills: Machine) -> Machine:
     """Three pages, two of them described."""
-    known = ids(wills)
+    known_ids = ids(wills)
     describe(
         wills,
-        known["1.png"],
+        known_ids["1.png"],
         place="Toledo",
         pages=12,
         date="1750-03-01",
@@ -188,7 +192,7 @@ def described(wills: Machine) -> Machine:
     )
     describe(
         wills,
-        known["2.png"],
+        known_ids["2.png"],
         place="Cuenca",
         pages=3,
         date="1750-09",
@@ -282,8 +286,8 @@ def test_a_dataset_that_cannot_be_is_refused(wills: Machine) -> None:
 def test_a_folder_imported_again_adds_only_what_is_new(wills: Machine, pictures: Pictures) -> None:
     assert wills.succeed("import", "pages").out.startswith("Imported 0 files; 3 were there already.")
     pictures(["4.png"])
-    again = wills.succeed("import", "pages", "--json").json
-    assert (again["files"], again["already"]) == (1, 3)
-    every = wills.succeed("import", "pages", "--again", "--json").json
-    assert (every["files"], every["already"]) == (4, 0)
+    second_answer = wills.succeed("import", "pages", "--json").json
+    assert (second_answer["files"], second_answer["already"]) == (1, 3)
+    all_answer = wills.succeed("import", "pages", "--again", "--json").json
+    assert (all_answer["files"], all_answer["already"]) == (4, 0)
     assert wills.succeed("ls", "--json").json["count"] == 11

@@ -44,7 +44,7 @@ class SentenceTransformers(PassageEmbedder):
         from sentence_transformers import SentenceTransformer
 
         if self.model is None:
-            raise Refused("A model is needed to give passages vectors; name one of this machine.")
+            raise Refused("A model is needed to turn passages into vectors; name one on this machine.")
         folder = Path(self.model).parent
         torch.set_num_threads(self.threads)
         with_cuda = self.device in ("cuda", "auto") and torch.cuda.is_available()
@@ -59,7 +59,7 @@ class SentenceTransformers(PassageEmbedder):
             )
         except Exception as error:
             raise Refused(
-                f"{folder.name} is no model that sentence-transformers can load ({type(error).__name__}). It takes the "
+                f"{folder.name} is not a model that sentence-transformers can load ({type(error).__name__}). It takes the "
                 "folder of a model: modules.json, the configuration, the tokenizer, and weights as model.safetensors."
             ) from error
 

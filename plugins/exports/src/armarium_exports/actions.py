@@ -73,12 +73,12 @@ def _write_ahead(write: Write) -> Callable[[Any, Any], Outcome]:
 
 def _record_export(ctx: ActionContext, p: Any, write: Write) -> dict[str, Any]:
     """Record what was written, immediately if the export is part of another step."""
-    written = p._written
-    if written is None:
-        written = write(ctx.engine, ctx.project, ctx.principal, p)
+    record = p._written
+    if record is None:
+        record = write(ctx.engine, ctx.project, ctx.principal, p)
     if getattr(p, "target_id", None) is not None:
         ctx.target(p.target_id)
-    answer: dict[str, Any] = written
+    answer: dict[str, Any] = record
     return answer
 
 
@@ -217,11 +217,11 @@ def start_download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
 )
 def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
     """Publish only what was reviewed. An undo removes the record of the publication; the files stay."""
-    written = _record_export(ctx, p, write_publication)
+    export = _record_export(ctx, p, write_publication)
     site = {
-        "folder": written["output_path"],
+        "folder": export["output_path"],
         "site_title": p.site_title or ctx.project.name,
-        "document_count": written["document_count"],
+        "document_count": export["document_count"],
         **ctx.provenance(),
     }
     row = PublishedSite.rows.insert(ctx.conn, site)

@@ -106,17 +106,20 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
             counts["line_picture"] = write_line_pictures(
                 engine, library, selection, fresh / "line_picture.parquet"
             )
-        written = sorted(path.name for path in fresh.iterdir())
+        file_names = sorted(path.name for path in fresh.iterdir())
         manifest = head(engine, library, selection, p.target_id) | {
             "record_counts": counts,
-            "files": [*written, MANIFEST],
+            "files": [*file_names, MANIFEST],
         }
         (fresh / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         size = sum(path.stat().st_size for path in fresh.iterdir())
         clash_refused(fresh, place, before)
         settle(fresh, place, before, MANIFEST)
     answer = _answer(place, selection, counts, size)
-    return answer | {"files": [str(place / name) for name in written], "manifest_path": str(place / MANIFEST)}
+    return answer | {
+        "files": [str(place / name) for name in file_names],
+        "manifest_path": str(place / MANIFEST),
+    }
 
 
 def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:

@@ -58,39 +58,39 @@ def records(
     with project_session() as session:
         if of is not None:
             body["target_id"] = document_id(session, of)
-        written = session.post(f"/api/export/{'jsonl' if as_lines else 'parquet'}", body)
+        result = session.post(f"/api/export/{'jsonl' if as_lines else 'parquet'}", body)
 
     def words() -> None:
-        typer.echo(f"Wrote {plural(written['document_count'], 'document')} to {written['output_path']}:")
-        for name, count in written["record_counts"].items():
+        typer.echo(f"Wrote {plural(result['document_count'], 'document')} to {result['output_path']}:")
+        for name, count in result["record_counts"].items():
             if count:
                 typer.echo(f"  {name}: {count}")
-        _say_withheld(written)
+        _say_withheld(result)
 
-    answer(written, words)
+    answer(result, words)
 
 
-def _say_withheld(written: dict[str, Any]) -> None:
-    withheld = written["withheld"]
+def _say_withheld(answer: dict[str, Any]) -> None:
+    withheld = answer["withheld"]
     for page in withheld[:NAMED]:
         typer.echo(f"  left out: {page['document_id']}. {page['why']}", err=True)
     if len(withheld) > NAMED:
         typer.echo(f"  left out: {len(withheld) - NAMED} more, because of their rights.", err=True)
 
 
-def _say_split(written: dict[str, Any]) -> None:
-    for page in written["left_out"][:NAMED]:
+def _say_split(answer: dict[str, Any]) -> None:
+    for page in answer["left_out"][:NAMED]:
         typer.echo(f"  left out: {page['why']}", err=True)
-    if len(written["left_out"]) > NAMED:
+    if len(answer["left_out"]) > NAMED:
         typer.echo(
-            f"  left out: the texts of {len(written['left_out']) - NAMED} more split pictures.", err=True
+            f"  left out: the texts of {len(answer['left_out']) - NAMED} more split pictures.", err=True
         )
 
 
-def _say_samples(written: dict[str, Any]) -> str:
-    _say_withheld(written)
+def _say_samples(answer: dict[str, Any]) -> str:
+    _say_withheld(answer)
     return in_words(
-        "Wrote {sample_count:sample} ({gold_count} corrected by a person) to {output_path}.", written
+        "Wrote {sample_count:sample} ({gold_count} corrected by a person) to {output_path}.", answer
     )
 
 
@@ -104,19 +104,19 @@ def samples(
     """Write training samples: what models were asked, and what they answered or should have."""
 
 
-def _say_site(written: dict[str, Any]) -> Iterator[str]:
-    yield in_words("Wrote a site of {document_count:page} to {output_path}.", written)
-    if written["built"]:
-        yield in_words("Built it into {built}, which any web host can serve.", written)
+def _say_site(answer: dict[str, Any]) -> Iterator[str]:
+    yield in_words("Wrote a site of {document_count:page} to {output_path}.", answer)
+    if answer["built"]:
+        yield in_words("Built it into {built}, which any web host can serve.", answer)
     else:
         yield "Build it there with: npm install, then npm run build. The site is then in _site."
-    if written["earlier_build"]:
-        typer.echo(f"  built before this export, and unchanged: {written['earlier_build']}", err=True)
-    for path in written["left_behind"]:
+    if answer["earlier_build"]:
+        typer.echo(f"  built before this export, and unchanged: {answer['earlier_build']}", err=True)
+    for path in answer["left_behind"]:
         typer.echo(f"  could not be removed: {path}", err=True)
-    say_makers(written["made"])
-    _say_split(written)
-    _say_withheld(written)
+    say_makers(answer["made"])
+    _say_split(answer)
+    _say_withheld(answer)
 
 
 @commands.asks("export-site site --title Letters", "POST /api/export/eleventy-site", says=_say_site)
@@ -131,13 +131,13 @@ def site(
     """Write a site of the project that any web host can serve, as an Eleventy project."""
 
 
-def _say_pdf(written: dict[str, Any]) -> Iterator[str]:
-    yield in_words("Wrote {pages:page} to {output_path}.", written)
-    say_makers(written["made"])
-    for loss in written["losses"]:
+def _say_pdf(answer: dict[str, Any]) -> Iterator[str]:
+    yield in_words("Wrote {pages:page} to {output_path}.", answer)
+    say_makers(answer["made"])
+    for loss in answer["losses"]:
         typer.echo(f"  lost: {loss['count']} {loss['what']}: {loss['why']}.", err=True)
-    _say_split(written)
-    _say_withheld(written)
+    _say_split(answer)
+    _say_withheld(answer)
 
 
 @commands.asks("export-pdf letters.pdf --of Letters", "POST /api/export/pdf", says=_say_pdf)
@@ -235,9 +235,9 @@ def export_for(
             outcome = session.post("/api/export/receivers", body)
 
     def words() -> None:
-        done = "Would write" if report else "Wrote"
-        where = "" if report else f" to {outcome['output_path']}"
-        typer.echo(f"{done} {plural(outcome['pages'], 'page')} for {outcome['receiver']}{where}.")
+        verb = "Would write" if report else "Wrote"
+        destination = "" if report else f" to {outcome['output_path']}"
+        typer.echo(f"{verb} {plural(outcome['pages'], 'page')} for {outcome['receiver']}{destination}.")
         say_makers(outcome["made"])
         for line in _draw_losses(outcome["losses"], outcome["pages"]):
             typer.echo(line)
@@ -263,13 +263,13 @@ def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
     if not page_counts:
         return ["  nothing would be lost."] if count else []
     width = min(max(len(what) for what, _ in page_counts), 40)
-    drawn = ["  lost:"]
-    for (what, why), number in sorted(page_counts.items(), key=lambda pair: (-pair[1], pair[0])):
+    lines = ["  lost:"]
+    for (lost, why), number in sorted(page_counts.items(), key=lambda pair: (-pair[1], pair[0])):
         filled = max(1, round(BAR * number / count))
-        bar = "█" * filled + "░" * (BAR - filled)
+        filled_bar = "█" * filled + "░" * (BAR - filled)
         share = f"{number} of {plural(count, 'page')}"
-        drawn.append(f"  {what:<{width}} {bar} {share}, {in_all[what, why]} in all: {why}.")
-    return drawn
+        lines.append(f"  {lost:<{width}} {filled_bar} {share}, {in_all[lost, why]} in all: {why}.")
+    return lines
 
 
 @commands.asks(

@@ -111,14 +111,14 @@ def _write_files(
     parts: list[dict[str, Any]] = []
     place.mkdir(exist_ok=True)
     log = place.with_name("written.jsonl")
-    known = {
+    written_units = {
         part["id"]: part for part in map(json.loads, log.read_text().splitlines() if log.exists() else ())
     }
-    names = {part["file"].removesuffix(ending).casefold() for part in known.values()}
+    names = {part["file"].removesuffix(ending).casefold() for part in written_units.values()}
     for number, unit in enumerate(units):
         count(number, len(units))
         pages = [page_id for page_id in unit.page_ids if page_id not in barred]
-        before = known.get(unit.id)
+        before = written_units.get(unit.id)
         if before is not None and before["pages"] == pages and unit.id not in barred:
             parts.append(before)
             continue
@@ -128,8 +128,8 @@ def _write_files(
             continue
         name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, names)
         try:
-            with (place / name).open("wb") as written:
-                part = render(engine, library, replace(unit, page_ids=tuple(pages)), p.format, written)
+            with (place / name).open("wb") as unit_file:
+                part = render(engine, library, replace(unit, page_ids=tuple(pages)), p.format, unit_file)
         except ServiceError as refusal:
             (place / name).unlink()
             names.discard(name.removesuffix(ending).casefold())

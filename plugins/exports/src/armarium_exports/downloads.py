@@ -96,7 +96,7 @@ def prepare(
                 os.utime(workplace)
                 watch(done, total)
 
-        written = WRITERS[p.what](engine, library, principal, p, place, count)
+        download = WRITERS[p.what](engine, library, principal, p, place, count)
         identity = new_id()
         unfinished = folder / f".{identity}"
         unfinished.mkdir(parents=True)
@@ -109,8 +109,8 @@ def prepare(
                 "token_id": principal.token_id,
                 "until": time.time() + KEPT_FOR,
                 "scope_ids": p.scope_ids,
-                "withheld": sorted(document["document_id"] for document in written["withheld"]),
-                "told": {"job_id": job_id, **_NOTHING, **written},
+                "withheld": sorted(document["document_id"] for document in download["withheld"]),
+                "told": {"job_id": job_id, **_NOTHING, **download},
             }
             (unfinished / _ABOUT).write_text(json.dumps(about))
             os.rename(unfinished, folder / identity)
@@ -147,7 +147,7 @@ def prepared_for(library: Library, principal: Principal) -> list[dict[str, Any]]
     exports = []
     for path in folder.iterdir() if folder.is_dir() else ():
         try:
-            about = _about(folder, principal, path.name)
+            about = _read_about(folder, principal, path.name)
             _check_rights(library, principal, about)
         except ServiceError:
             continue
@@ -160,12 +160,12 @@ def find_prepared(library: Library, principal: Principal, download_id: str) -> t
     where something in it has been withheld since.
     """
     folder = _folder(library)
-    about = _about(folder, principal, download_id)
+    about = _read_about(folder, principal, download_id)
     _check_rights(library, principal, about)
     return folder / download_id / about["filename"], about["media_type"], about["filename"]
 
 
-def _about(folder: Path, principal: Principal, download_id: str) -> dict[str, Any]:
+def _read_about(folder: Path, principal: Principal, download_id: str) -> dict[str, Any]:
     try:
         if not download_id.isalnum():
             raise download_gone()

@@ -22,7 +22,7 @@ class KeptFolder(MaterialPath):
     """A folder to keep an export in. It is refused, with a reason, if it is in a project or belongs to the system."""
 
     def check(self, rules: Any, principal: Principal) -> Path:
-        """As `MaterialPath`; Invalid (422) for a folder of a project or of the operating system."""
+        """Like `MaterialPath`; Invalid (422) for a folder of a project or of the operating system."""
         try:
             real = super().check(rules, principal)
         except PathNotAllowed as refusal:

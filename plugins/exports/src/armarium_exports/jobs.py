@@ -64,8 +64,10 @@ def keep_export(job: JobContext) -> dict[str, Any]:
             name, params = "export.keep", {"folder": str(args.folder), "format": args.format, "per": "page"}
         else:
             name, params = "export.write_kept", {"export_id": export_id}
-        done = len(args.page_ids)
-        outcome = job.act(name, params, checkpoint=lambda answer: {"export_id": answer["id"]}, done=done)
+        page_count = len(args.page_ids)
+        outcome = job.act(
+            name, params, checkpoint=lambda answer: {"export_id": answer["id"]}, done=page_count
+        )
         output = {"export_id": (outcome.result or {})["id"]}
     return {"pages": len(args.page_ids), "output": output}
 
@@ -80,9 +82,9 @@ def publish_site(job: JobContext) -> dict[str, Any]:
         params = {"folder": str(args.folder), "page_ids": args.page_ids, "build": args.build}
         if args.site_title:
             params["site_title"] = args.site_title
-        done = len(args.page_ids)
+        page_count = len(args.page_ids)
         outcome = job.act(
-            "export.publish", params, checkpoint=lambda answer: {"site_id": answer["id"]}, done=done
+            "export.publish", params, checkpoint=lambda answer: {"site_id": answer["id"]}, done=page_count
         )
         output = {"site_id": (outcome.result or {})["id"]}
     return {"pages": len(args.page_ids), "output": output}

@@ -61,8 +61,10 @@ def note_changes(ctx: ActionContext) -> None:
     changed = list(ctx.changes.get("document_ids", ()))
     parts = list(ctx.changes.get("segment_ids", ()))
     if parts:
-        s = segments.c
-        changed += ctx.conn.execute(select(s.document_id).where(is_among(s.id, parts)).distinct()).scalars()
+        segment = segments.c
+        changed += ctx.conn.execute(
+            select(segment.document_id).where(is_among(segment.id, parts)).distinct()
+        ).scalars()
     if OF_ALL & ctx.ran.keys() or (OF_RIGHTS & ctx.ran.keys() and not changed):
         changed += list_tops(ctx.conn)
     if not changed:
@@ -120,14 +122,16 @@ def write_kept(job: JobContext) -> dict[str, Any]:
         job.check()
         outcome, row = _write_unit(job, work, unit)
         counts[outcome] += 1
-        done = {identity: noted[identity] for identity in (unit.id, *unit.page_ids) if identity in noted}
-        job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, done))
+        noted_here = {
+            identity: noted[identity] for identity in (unit.id, *unit.page_ids) if identity in noted
+        }
+        job.save(counts, done=number, total=len(units), along=_make_writer(args.export_id, row, noted_here))
     # Folders, and documents that no longer are pages, are recorded too.
-    job.save(counts, along=_keeps(args.export_id, None, noted))
+    job.save(counts, along=_make_writer(args.export_id, None, noted))
     return counts
 
 
-def _keeps(
+def _make_writer(
     export_id: str, row: dict[str, Any] | None, done: Mapping[str, int]
 ) -> Callable[[Connection], None]:
     def write(conn: Connection) -> None:
@@ -246,15 +250,20 @@ class RestingExports(RestsOnText):
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
         """Return the files that contain one of these pages and are to be written again."""
-        f, c = kept_files.c, changed_pages.c
+        kept_file, changed_page = kept_files.c, changed_pages.c
         rows: list[StaleRow] = []
         for page in document_ids:
             waiting = (
-                select(f.export_id, f.path)
-                .join(kept_exports, kept_exports.c.id == f.export_id)
-                .join(changed_pages, (c.export_id == f.export_id) & (c.document_id == page))
-                .where(is_among(f.document_id, ancestor_ids(conn, page)), f.checksum.is_not(None))
-                .order_by(f.path)
+                select(kept_file.export_id, kept_file.path)
+                .join(kept_exports, kept_exports.c.id == kept_file.export_id)
+                .join(
+                    changed_pages,
+                    (changed_page.export_id == kept_file.export_id) & (changed_page.document_id == page),
+                )
+                .where(
+                    is_among(kept_file.document_id, ancestor_ids(conn, page)), kept_file.checksum.is_not(None)
+                )
+                .order_by(kept_file.path)
             )
             rows += [
                 StaleRow("export", row.export_id, page, None, Path(row.path).name, "redo", WHY)

@@ -65,7 +65,7 @@ class ReadablePage:
     statements: list[str] = field(default_factory=list)
     """What families state of its text as a whole, in sentences."""
     furniture: int = 0
-    """Lines with a text that are left out, because they are no text of the page: headers, folios, stamps."""
+    """Lines with a text that are left out, because they are not text of the page: headers, folios, stamps."""
 
     @property
     def has_text(self) -> bool:
@@ -81,9 +81,9 @@ class ReadablePage:
 
 def readable_page(engine: Engine, conn: Connection, document_id: str) -> ReadablePage:
     """Return the page with the counting transcriptions of its working pass; without a pass, with its own text."""
-    d = documents.c
+    document = documents.c
     name, label, content = conn.execute(
-        select(d.name, d.page_label, d.page_content).where(d.id == document_id)
+        select(document.name, document.page_label, document.page_content).where(document.id == document_id)
     ).one()
     page = ReadablePage(document_id, f"{name} ({label})" if label and label != name else name)
     pass_id, _ = working_pass(conn, document_id, reading_rule(conn))
@@ -128,8 +128,12 @@ def _of_text(text: str, direction: str | None) -> list[Block]:
 
 def _remarks(conn: Connection, document_id: str) -> dict[str, list[str]]:
     """Return people's notes on lines: segment to text."""
-    a = annotation_table.c
-    query = select(a.targets, a.text).where(a.document_id == document_id, a.text.is_not(None)).order_by(a.id)
+    annotation = annotation_table.c
+    query = (
+        select(annotation.targets, annotation.text)
+        .where(annotation.document_id == document_id, annotation.text.is_not(None))
+        .order_by(annotation.id)
+    )
     by_segment: dict[str, list[str]] = {}
     for targets, text in conn.execute(query):
         for target in targets or ():
@@ -253,13 +257,17 @@ def split_with_text(
     """Return the transcribed pictures for which parts without a text stand among *page_ids* that are not *barred*, as
     `LeftOut`.
     """
-    d, part = documents.c, documents.alias()
+    document, part = documents.c, documents.alias()
     unread = {page_id for page_id in page_ids if page_id not in barred} - pages_transcribed(conn, page_ids)
     wholes = (
-        select(d.id, d.name)
+        select(document.id, document.name)
         .distinct()
-        .join(part, part.c.parent_id == d.id)
-        .where(is_among(part.c.id, unread), d.doc_type.in_(("page", "file")), ~is_among(d.id, page_ids))
+        .join(part, part.c.parent_id == document.id)
+        .where(
+            is_among(part.c.id, unread),
+            document.doc_type.in_(("page", "file")),
+            ~is_among(document.id, page_ids),
+        )
     )
     names = {row.id: row.name for row in conn.execute(wholes)}
     return [
@@ -277,11 +285,15 @@ def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None)
     A folder is what *scope_ids* names, else each node at the top of the project. A document is the outermost group or file above a page below the nearest folder; a page directly in a
     folder is a document of its own.
     """
-    d = documents.c
+    document = documents.c
     if scope_ids is None:
         scope_ids = list_tops(conn)
     pages = pages_under(conn, scope_ids)
-    rows = conn.execute(select(d.id, d.name, d.parent_id, d.doc_type).where(d.deleted_at.is_(None)))
+    rows = conn.execute(
+        select(document.id, document.name, document.parent_id, document.doc_type).where(
+            document.deleted_at.is_(None)
+        )
+    )
     nodes = {row.id: row for row in rows}
     if per == "folder":
         return [

@@ -43,12 +43,12 @@ def clear_leavings(folder: Path) -> None:
         if path in _given or path.is_symlink():
             continue
         with suppress(OSError):
-            held = os.open(path, os.O_RDONLY)
+            descriptor = os.open(path, os.O_RDONLY)
             try:
-                if _lock(held):
+                if _lock(descriptor):
                     _remove(path)
             finally:
-                os.close(held)
+                os.close(descriptor)
 
 
 def _remove(path: Path) -> None:
@@ -111,18 +111,18 @@ def free_name_beside(place: Path) -> Path:
 def whole_folder(place: Path) -> Iterator[Path]:
     """Yield an empty folder next to *place* to write to; the block puts it in place with `settle`."""
     fresh = free_name_beside(place)
-    held = None
+    lock = None
     try:
         fresh.mkdir()
         if os.name != "nt":  # where folders cannot be opened
-            held = os.open(fresh, os.O_RDONLY)
-            _lock(held)
+            lock = os.open(fresh, os.O_RDONLY)
+            _lock(lock)
         yield fresh
     except OSError as error:
         raise cannot_write(str(place), error.strerror or str(error)) from None
     finally:
-        if held is not None:
-            os.close(held)
+        if lock is not None:
+            os.close(lock)
         shutil.rmtree(fresh, ignore_errors=True)
         _given.discard(fresh)
 
@@ -138,9 +138,9 @@ def settle(fresh: Path, place: Path, before: frozenset[str], manifest: str) -> l
         os.rename(fresh, place)
         return []
     inside = sorted(fresh.rglob("*"))
-    now = {path.relative_to(fresh).as_posix() for path in inside if not path.is_dir()}
+    paths_now = {path.relative_to(fresh).as_posix() for path in inside if not path.is_dir()}
     both = fresh / ".both"
-    both.write_bytes(orjson.dumps({"files": sorted(before | now)}))
+    both.write_bytes(orjson.dumps({"files": sorted(before | paths_now)}))
     os.replace(both, place / manifest)
     for path in inside:
         inner = path.relative_to(fresh)
@@ -148,7 +148,7 @@ def settle(fresh: Path, place: Path, before: frozenset[str], manifest: str) -> l
             (place / inner).mkdir(exist_ok=True)
         elif inner.as_posix() != manifest:
             os.replace(path, place / inner)
-    undeleted = _delete(place, before - now)
+    undeleted = _delete(place, before - paths_now)
     if undeleted:
         # They stay the export's own: the next one tries again.
         contents = orjson.loads((fresh / manifest).read_bytes())

@@ -63,40 +63,46 @@ def list_sites(
 
 def _find_barred(conn: Connection, library: Library) -> dict[str, str]:
     """Return the live documents that rights exclude from exports, found from the records, of which there are few."""
-    r = rights_records.c
+    record = rights_records.c
     limits = conn.execute(
-        select(r.target_kind, r.document_id).where(
-            r.withdrawn_at.is_(None), or_(r.restricted, r.model_use == "none")
+        select(record.target_kind, record.document_id).where(
+            record.withdrawn_at.is_(None), or_(record.restricted, record.model_use == "none")
         )
     ).all()
-    d = documents.c
+    document = documents.c
     if any(kind == "library" for kind, _ in limits):
         roots = set(list_tops(conn))
     else:
         roots = {document_id for _, document_id in limits}
         # A part of a page that has a record of its own is seen on the page as well, and that of the page on a part elsewhere.
         roots |= seen_along(conn, {root for root in roots if root is not None})
-    live = conn.execute(select(d.id).where(is_among(d.id, roots), d.deleted_at.is_(None))).scalars()
+    live = conn.execute(
+        select(document.id).where(is_among(document.id, roots), document.deleted_at.is_(None))
+    ).scalars()
     return find_withheld(library, EXPORTER, list_beneath(conn, live), "export")
 
 
 def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]) -> dict[str, Any]:
     rows = conn.execute(select(kept_files).where(F.export_id == export_id).order_by(F.path)).all()
     about = {row.document_id for row in rows}
-    d = documents.c
-    live = set(conn.execute(select(d.id).where(is_among(d.id, about), d.deleted_at.is_(None))).scalars())
+    document = documents.c
+    live = set(
+        conn.execute(
+            select(document.id).where(is_among(document.id, about), document.deleted_at.is_(None))
+        ).scalars()
+    )
     if per == "page":
-        # What was split is no page; its parts are written.
+        # What was split is not a page; its parts are written.
         live &= set(pages_under(conn, sorted(live)))
     else:
         # A document or folder without a page that may be written is no longer written either.
         live &= {unit.id for unit in units_of(conn, per) if not barred.keys() >= set(unit.page_ids)}
-    gone = {row.document_id for row in rows if row.document_id not in live or row.document_id in barred}
-    written = [row for row in rows if row.written_at is not None]
+    gone_ids = {row.document_id for row in rows if row.document_id not in live or row.document_id in barred}
+    written_rows = [row for row in rows if row.written_at is not None]
     waiting = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)
     return {
-        "files": [_file(row) for row in written if row.document_id not in gone],
-        "left_behind": [_file(row) for row in written if row.document_id in gone],
+        "files": [_file(row) for row in written_rows if row.document_id not in gone_ids],
+        "left_behind": [_file(row) for row in written_rows if row.document_id in gone_ids],
         "in_the_way": [
             {"path": row.path, "document_id": row.document_id, "why": row.in_the_way}
             for row in rows
@@ -104,7 +110,7 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
         ],
         "withheld": as_answered(barred),
         "pending": conn.execute(waiting).scalar_one(),
-        "last_written": max((row.written_at for row in written), default=None),
+        "last_written": max((row.written_at for row in written_rows), default=None),
     }
 
 
@@ -124,5 +130,5 @@ def files_of(conn: Connection, export_id: str) -> Mapping[str, Row[Any]]:
 
 def same_folder(conn: Connection, folder: KeptFolder, format_name: str) -> bool:
     """Return whether an export of that format is already kept in *folder*."""
-    same = (K.folder == str(folder.real), K.format == format_name)
-    return conn.execute(select(K.id).where(*same)).first() is not None
+    same_export = (K.folder == str(folder.real), K.format == format_name)
+    return conn.execute(select(K.id).where(*same_export)).first() is not None

@@ -186,13 +186,13 @@ def _of_table(
             return fetch(conn, selection, literal(lead).concat(line))
         objects = [key for key, sort in columns.items() if sort == "json"]
         empty = ",".join(f'"{key}":null' for key in numbers)
-        written = case(
+        number_members = case(
             (func.coalesce(*(values[key] for key in numbers)).is_(None), empty),
             else_=func.armarium_members(*(values[key] for key in numbers)),
         )
         form = lead + "%s," + "".join(f'"{key}":%s,' for key in objects) + "%s"
         ready = (func.ifnull(values[key], "null") for key in objects)
-        return fetch(conn, selection, func.printf(form, written, *ready, line))
+        return fetch(conn, selection, func.printf(form, number_members, *ready, line))
 
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
         booleans = [key for key, sort in columns.items() if sort == "boolean"]
@@ -234,7 +234,7 @@ def _is_within(column: Any) -> Callable[[Selection], ColumnElement[bool]]:
     return lambda selection: is_among(column, selection.ids)
 
 
-def _live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool]]:
+def _select_live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool]]:
     return lambda selection: and_(is_among(column, selection.ids), deleted.is_(None))
 
 
@@ -257,15 +257,21 @@ _entries = (
 
 
 def _of_segments(selection: Selection) -> ColumnElement[bool]:
-    s = segments.c
-    return and_(is_among(s.document_id, selection.ids), s.deleted_at.is_(None), s.pass_id.in_(_live_pass))
+    segment = segments.c
+    return and_(
+        is_among(segment.document_id, selection.ids),
+        segment.deleted_at.is_(None),
+        segment.pass_id.in_(_live_pass),
+    )
 
 
 def _of_orders(selection: Selection) -> ColumnElement[bool]:
-    o = reading_orders.c
+    order = reading_orders.c
     # A flow continues over several pages: one that includes an excluded page is left out too.
     elsewhere = select(order_entries.c.order_id).where(~is_among(order_entries.c.document_id, selection.ids))
-    return and_(is_among(o.document_id, selection.ids), o.deleted_at.is_(None), o.id.not_in(elsewhere))
+    return and_(
+        is_among(order.document_id, selection.ids), order.deleted_at.is_(None), order.id.not_in(elsewhere)
+    )
 
 
 def _of_links(selection: Selection) -> ColumnElement[bool]:
@@ -304,7 +310,7 @@ _OWN: tuple[RecordType, ...] = (
     _of_table("rendition", renditions, _is_within(renditions.c.document_id)),
     _of_table("artifact", artifacts, _is_within(artifacts.c.document_id)),
     _of_table("representation", representations, _is_within(representations.c.document_id)),
-    _of_table("pass", passes, _live(passes.c.document_id, passes.c.deleted_at)),
+    _of_table("pass", passes, _select_live(passes.c.document_id, passes.c.deleted_at)),
     _of_table("segment", segments, _of_segments),
     _of_table("order", reading_orders, _of_orders, more={"entries": _entries}),
     _of_table("link", links, _of_links),

@@ -100,15 +100,15 @@ def _correct_output(conn: Connection, episode: Mapping[str, Any], output: str) -
     for segment_id in corrections:
         if segment_id not in read:
             return None
-        was, right = read[segment_id]
+        text_before, right = read[segment_id]
         if is_json:
-            was, right = (orjson.dumps(words).decode()[1:-1] for words in (was, right))
+            text_before, right = (orjson.dumps(words).decode()[1:-1] for words in (text_before, right))
         lines = text.split("\n")
-        if lines.count(was) == 1:
-            lines[lines.index(was)] = right
+        if lines.count(text_before) == 1:
+            lines[lines.index(text_before)] = right
             text = "\n".join(lines)
-        elif was and text.count(was) == 1:
-            text = text.replace(was, right)
+        elif text_before and text.count(text_before) == 1:
+            text = text.replace(text_before, right)
         else:
             # An answer that is only partly corrected is not gold.
             return None
@@ -119,15 +119,15 @@ def _read_then(
     conn: Connection, episode: Mapping[str, Any], corrections: Mapping[str | None, str]
 ) -> dict[str, tuple[str, str]]:
     """Return segment to what this call read there and what a person replaced it with."""
-    r = representations.c
-    query = select(r.segment_id, r.content).where(
-        is_among(r.segment_id, [correction for correction in corrections if correction]),
-        r.producer_model == episode["model"],
-        r.provenance_kind != "human",
+    reading = representations.c
+    query = select(reading.segment_id, reading.content).where(
+        is_among(reading.segment_id, [correction for correction in corrections if correction]),
+        reading.producer_model == episode["model"],
+        reading.provenance_kind != "human",
     )
     if episode["job_id"] is not None:
-        query = query.where(r.producer_run_id.in_([episode["job_id"], episode["thread_id"]]))
+        query = query.where(reading.producer_run_id.in_([episode["job_id"], episode["thread_id"]]))
     return {
-        segment_id: (was, corrections[segment_id])
-        for segment_id, was in conn.execute(query.order_by(r.created_at, r.id))
+        segment_id: (text_before, corrections[segment_id])
+        for segment_id, text_before in conn.execute(query.order_by(reading.created_at, reading.id))
     }

@@ -17,14 +17,14 @@ def test_records_samples_and_a_site_are_written(wills: Machine) -> None:
     lines = Path("records.jsonl").read_text().splitlines()
     assert json.loads(lines[0])["record_type"] == "manifest"
     assert "overwrite" in wills.expect_refusal("export-records", "records.jsonl")
-    found = wills.succeed(
+    found_answer = wills.succeed(
         "export-records", "bundle", "--of", ids(wills)["Sources"], "--line-pictures", "--json"
     ).json
-    assert Path(found["manifest_path"]).is_file()
+    assert Path(found_answer["manifest_path"]).is_file()
     assert "name a folder" in wills.expect_refusal("export-records", "x.jsonl", "--line-pictures")
     assert "0 corrected" in wills.succeed("export-samples", "samples.jsonl", "--use-case", "x", "--gold").out
-    shown = wills.succeed("export-site", "site", "--title", "Wills", "--of", ids(wills)["Sources"]).out
-    assert "npm run build" in shown
+    output = wills.succeed("export-site", "site", "--title", "Wills", "--of", ids(wills)["Sources"]).out
+    assert "npm run build" in output
     assert Path("site/package.json").is_file()
 
 
@@ -60,8 +60,8 @@ def test_losses_are_drawn_the_widest_spread_first() -> None:
             "losses": [{"what": what, "count": count, "why": "it has no place"} for what, count in losses]
         }
 
-    drawn = _draw_losses([page(("notes", 7)), page(("notes", 1), ("baselines", 30))], 4)
-    assert drawn == [
+    losses = _draw_losses([page(("notes", 7)), page(("notes", 1), ("baselines", 30))], 4)
+    assert losses == [
         "  lost:",
         "  notes     ██████████░░░░░░░░░░ 2 of 4 pages, 8 in all: it has no place.",
         "  baselines █████░░░░░░░░░░░░░░░ 1 of 4 pages, 30 in all: it has no place.",

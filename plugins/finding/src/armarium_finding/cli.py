@@ -54,7 +54,7 @@ def find_documents(
             words_of_run = "Nothing was proposed for it yet."
         if not proposal_ids:
             raise Refused(f"There is no proposal. {words_of_run}")
-        drawn: list[str] = []
+        paths: list[str] = []
         proposals: list[dict[str, Any]] = []
         for proposal_id in proposal_ids:
             path = f"/api/find-documents/proposals/{proposal_id}"
@@ -62,10 +62,10 @@ def find_documents(
             proposals.append(proposal)
             if sheet is not None:
                 for first in _sheets(proposal):
-                    place = _place(sheet, len(drawn))
+                    place = _place(sheet, len(paths))
                     picture = session.raw("GET", f"{path}/sheet", query={"first": first})
                     write_file(place, picture, overwrite=overwrite)
-                    drawn.append(str(place))
+                    paths.append(str(place))
 
     def words() -> None:
         for proposal in proposals:
@@ -80,10 +80,10 @@ def find_documents(
                 typer.echo(f"  {document['index']}. {document['name']}: {count}{sure}{mark}")
                 typer.echo(f"     {' '.join(document['reasons'])}")
             typer.echo(f"Proposal {proposal['id']}")
-        for place in drawn:
+        for place in paths:
             typer.echo(f"Drew {place}.")
 
-    answer({"proposals": proposals, "sheets": drawn}, words)
+    answer({"proposals": proposals, "sheets": paths}, words)
 
 
 def _sheets(proposal: dict[str, Any]) -> list[int]:

@@ -261,10 +261,10 @@ BUILTIN = CueTable(
 
 def join_tables(tables: Iterable[CueTable]) -> CueTable:
     """Return the rows of several tables as one."""
-    every = list(tables)
+    all_tables = list(tables)
     return CueTable(
-        tuple(cue for table in every for cue in table.cues),
-        tuple(party for table in every for party in table.parties),
+        tuple(cue for table in all_tables for cue in table.cues),
+        tuple(party for table in all_tables for party in table.parties),
     )
 
 

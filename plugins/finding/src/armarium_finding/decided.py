@@ -59,14 +59,14 @@ class Decisions(NamedTuple):
 
     def take_over(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a document as proposed, with what was decided about these very pages before, if anything was."""
-        known = self.documents.get(frozenset(document["page_ids"]))
-        if known is None:
+        decision = self.documents.get(frozenset(document["page_ids"]))
+        if decision is None:
             return document
-        who = known["decided_by"]["actor"] if known["decided_by"] else known["adjusted_by"]
-        what = "Set" if known["state"] == "proposed" else known["state"].capitalize()
-        confidence = 1.0 if known["adjusted_by"] else document["confidence"]
-        reasons = [f"{what} by {who} in an earlier proposal."]
-        return {**document, **known, "confidence": confidence, "reasons": reasons}
+        actor = decision["decided_by"]["actor"] if decision["decided_by"] else decision["adjusted_by"]
+        verb = "Set" if decision["state"] == "proposed" else decision["state"].capitalize()
+        confidence = 1.0 if decision["adjusted_by"] else document["confidence"]
+        reasons = [f"{verb} by {actor} in an earlier proposal."]
+        return {**document, **decision, "confidence": confidence, "reasons": reasons}
 
 
 def is_judged(document: Mapping[str, Any]) -> bool:

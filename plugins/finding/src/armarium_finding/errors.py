@@ -62,9 +62,9 @@ no_pages = Invalid.saying(
 
 def nothing_read(pages: int) -> Invalid:
     """422: nobody has read any of the pages."""
-    which = "The page has not been read" if pages == 1 else f"None of the {pages} pages has been read"
+    pages_words = "The page has not been read" if pages == 1 else f"None of the {pages} pages has been read"
     return Invalid(
-        f"{which}, so there is nothing to judge by. Find their lines and read them first: armarium lines, then "
+        f"{pages_words}, so there is nothing to judge by. Find their lines and read them first: armarium lines, then "
         "armarium read.",
         code="nothing_read",
     )

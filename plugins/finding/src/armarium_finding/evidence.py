@@ -79,10 +79,10 @@ class PageEvidence:
         """Return the kind according to its strongest cue, with the cue's weight; a row for the kind alone has
         no weight.
         """
-        named = [match.cue for match in (*self.openings, *self.kinds) if match.cue.kind is not None]
-        if not named:
+        cues_of_a_kind = [match.cue for match in (*self.openings, *self.kinds) if match.cue.kind is not None]
+        if not cues_of_a_kind:
             return None
-        best = max(named, key=lambda cue: cue.weight)
+        best = max(cues_of_a_kind, key=lambda cue: cue.weight)
         return str(best.kind), best.weight
 
 

@@ -81,7 +81,7 @@ def _propose(
     with job.library.db.read() as conn:
         decisions = decisions_of(store.every_proposal(conn, folder_id))
     proposed = propose(evidence, looks_of(job.library, list(prints)), model, decisions)
-    sent = store.sent_by_run(proposed, prints, job.job_id)
+    proposal = store.sent_by_run(proposed, prints, job.job_id)
     accept = job.args.accept_above is not None
     if proposed["doubt"]:
         after["notes"] = _count_note(after, "no_cue")
@@ -89,11 +89,11 @@ def _propose(
 
     def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
         after["proposal_ids"] = [*progress["proposal_ids"], answer["id"]]
-        after["documents"] = progress["documents"] + len(sent["documents"])
+        after["documents"] = progress["documents"] + len(proposal["documents"])
         after["to_accept"] = answer["id"] if accept else None
         return after
 
-    params = {"folder_id": folder_id, "proposal": json_text(sent)}
+    params = {"folder_id": folder_id, "proposal": json_text(proposal)}
     try:
         job.act("finddocs.propose", params, checkpoint=checkpoint, done=after["done"], total=total)
     except (Conflict, Forbidden) as refusal:

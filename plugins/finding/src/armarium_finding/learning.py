@@ -39,8 +39,8 @@ FEATURES = (
 
 def features_of(leaves: Sequence[Leaf], looks: Mapping[str, Look]) -> dict[str, list[float]]:
     """Return the features of each join except a folder's first, by the page it leads to."""
-    written = [leaf.front.characters for leaf in leaves if leaf.front.is_written]
-    usual = float(median(written)) if written else 1.0
+    characters = [leaf.front.characters for leaf in leaves if leaf.front.is_written]
+    usual = float(median(characters)) if characters else 1.0
     features = {}
     for before, leaf in itertools.pairwise(leaves):
         numbers = _numbers(before.front, leaf.front, usual, looks)
@@ -59,7 +59,7 @@ def _numbers(
     def holds(cue: str) -> float:
         return float(any(signal["cue"] == cue for signal in signals))
 
-    one, other = looks.get(before.page_id), looks.get(page.page_id)
+    look_before, look = looks.get(before.page_id), looks.get(page.page_id)
     first = next((letter for letter in page.text if letter.isalpha()), "")
     return [
         min(sum_role("opening"), MOST_OPENING),
@@ -75,9 +75,9 @@ def _numbers(
         _change(_length(before), _length(page)),
         float(first.isupper()),
         _words_in_common(before.text, page.text),
-        0.0 if other is None else other.ink,
-        0.0 if one is None or other is None else abs(one.ink - other.ink),
-        0.5 if one is None or other is None else bits_apart(one, other) / BITS,
+        0.0 if look is None else look.ink,
+        0.0 if look_before is None or look is None else abs(look_before.ink - look.ink),
+        0.5 if look_before is None or look is None else bits_apart(look_before, look) / BITS,
     ]
 
 
@@ -181,8 +181,11 @@ def losses(examples: Sequence[Example]) -> tuple[Losses, Losses, Losses]:
                 truth.append(example.boundary)
     model, rules, base = (
         Losses(
-            sum((p >= 0.5) != boundary for p, boundary in zip(column, truth, strict=True)),
-            sum((p - boundary) ** 2 for p, boundary in zip(column, truth, strict=True)) / len(truth),
+            sum(
+                (probability >= 0.5) != boundary for probability, boundary in zip(column, truth, strict=True)
+            ),
+            sum((probability - boundary) ** 2 for probability, boundary in zip(column, truth, strict=True))
+            / len(truth),
         )
         for column in zip(*predictions, strict=True)
     )

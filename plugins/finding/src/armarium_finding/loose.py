@@ -45,7 +45,7 @@ def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
 def has_pages_of_pictures(conn: Connection, folder_id: str) -> bool:
     """Return whether a picture file of the folder has pages that stay with it: its own, or the parts that it was split into."""
     parent = documents.alias("parent")
-    kept = (
+    pages_kept = (
         select(documents.c.id)
         .join(parent, parent.c.id == documents.c.parent_id)
         .where(
@@ -57,7 +57,7 @@ def has_pages_of_pictures(conn: Connection, folder_id: str) -> bool:
             documents.c.deleted_at.is_(None),
         )
     )
-    return conn.execute(kept.limit(1)).first() is not None
+    return conn.execute(pages_kept.limit(1)).first() is not None
 
 
 def pages_by_folder(conn: Connection, page_ids: Sequence[str]) -> dict[str, list[str]]:

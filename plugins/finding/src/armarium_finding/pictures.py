@@ -49,13 +49,14 @@ def look_of(path: Path) -> Look:
 def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
     """Return the looks of the pages that have a thumbnail; missing ones are computed and stored."""
     with library.db.read() as conn:
-        drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
+        thumbnails_of_pages = select(thumbnails.c.document_id, thumbnails.c.checksum)
         colours = {
-            row[0]: row[1] for row in conn.execute(drawn.where(is_among(thumbnails.c.document_id, page_ids)))
+            row[0]: row[1]
+            for row in conn.execute(thumbnails_of_pages.where(is_among(thumbnails.c.document_id, page_ids)))
         }
         rows = conn.execute(pictures.select().where(is_among(pictures.c.document_id, list(colours))))
-        known = {row.document_id: (row.checksum, Look(row.ink, int(row.hash, 16))) for row in rows}
-    looks = {page: look for page, (checksum, look) in known.items() if colours[page] == checksum}
+        kept_looks = {row.document_id: (row.checksum, Look(row.ink, int(row.hash, 16))) for row in rows}
+    looks = {page: look for page, (checksum, look) in kept_looks.items() if colours[page] == checksum}
     look_by_page: dict[str, Look] = {}
     for page_id, checksum in colours.items():
         if page_id not in looks:

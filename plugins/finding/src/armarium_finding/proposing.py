@@ -90,7 +90,7 @@ def _documents(
         sure: list[float | None] = [leaf.confidence for leaf in leaves[start:end]]
         sure += [begins if begins is None else 1.0 - begins for begins in inner]
         sure += [join["probability"] for join in (joins[start], *joins[end : end + 1])]
-        why = doubt or _unread(leaves[start:end], None in sure)
+        why = doubt or _explain_unread(leaves[start:end], None in sure)
         documents.append(
             {
                 "page_ids": [page_id for leaf in leaves[start:end] for page_id in leaf.ids],
@@ -121,7 +121,7 @@ def is_sure_enough(document: Mapping[str, Any], least: float) -> bool:
     )
 
 
-def _unread(leaves: Sequence[Leaf], is_open: bool) -> str | None:
+def _explain_unread(leaves: Sequence[Leaf], is_open: bool) -> str | None:
     """Return, in words, that pages of a document were not read, or (if one of its ends *is_open*) one beside it."""
     unread = sum(not page.is_read for leaf in leaves for page in leaf.pages)
     if unread:
@@ -190,10 +190,10 @@ def signal_words(join: Mapping[str, Any]) -> list[str]:
     """Return each signal of a join in words, with its weight if it has one."""
     words = []
     for signal in join["signals"]:
-        where = "" if signal["line"] is None else f" on line {signal['line']}"
+        on_line = "" if signal["line"] is None else f" on line {signal['line']}"
         before = " of the page before" if signal["role"] == "closing" else ""
         weight = f" ({signal['weight']:+.1f})" if signal["weight"] else ""
-        words.append(f"{signal['cue']}{where}{before}{weight}")
+        words.append(f"{signal['cue']}{on_line}{before}{weight}")
     return words
 
 
@@ -215,14 +215,14 @@ def groups_of(
     decided, keep their documents.
     """
     grouped = {index for group in standing for index in group["document_indexes"]}
-    named = {
+    parties_of_document = {
         document["index"]: {party_key(name) for name in document["parties"]}
         for document in documents
         if document["index"] not in grouped and document["state"] != "rejected"
     }
     groups = [dict(group) for group in standing]
     # The pair that most documents share first: a document is in one group, and all of a group share two parties.
-    for indexes in _by_pair(named):
+    for indexes in _by_pair(parties_of_document):
         indexes = [index for index in indexes if index not in grouped]
         if len(indexes) < 2:
             continue
@@ -237,14 +237,14 @@ def groups_of(
     return groups
 
 
-def _by_pair(named: Mapping[int, set[str]]) -> list[list[int]]:
+def _by_pair(parties_of_document: Mapping[int, set[str]]) -> list[list[int]]:
     """Return, for each pair of parties that several documents name, those documents: the most first, else the first.
 
     *named*: document to the keys of its parties. Of a document that names very many, those that most others name count.
     """
-    counts = Counter(key for keys in named.values() for key in keys)
+    counts = Counter(key for keys in parties_of_document.values() for key in keys)
     pairs: dict[tuple[str, str], list[int]] = {}
-    for index, keys in named.items():
+    for index, keys in parties_of_document.items():
         shared = sorted((key for key in keys if counts[key] > 1), key=lambda key: (-counts[key], key))
         for pair in itertools.combinations(sorted(shared[:MOST_PARTIES]), 2):
             pairs.setdefault(pair, []).append(index)

@@ -62,8 +62,8 @@ def names_or_numbers_differ(left: str, right: str) -> bool:
             here, there = first[edit.src_pos], other[edit.dest_pos]
             if any(letter.isdigit() for letter in here + there):
                 return True
-            named = here[0].isupper() and there[0].isupper()
-            if named and Indel.normalized_similarity(here.casefold(), there.casefold()) < SAME_NAME:
+            are_names = here[0].isupper() and there[0].isupper()
+            if are_names and Indel.normalized_similarity(here.casefold(), there.casefold()) < SAME_NAME:
                 return True
     return False
 
@@ -126,10 +126,14 @@ def _finding(
 
 def signals_of(before: PageEvidence | None, page: PageEvidence) -> list[dict[str, Any]]:
     """Return the signals for or against a boundary between two consecutive pages (None: a folder's first page)."""
-    signals = [_signal(m.cue.cue, "opening", m.cue.weight, page.page_id, m.line) for m in page.openings]
+    signals = [
+        _signal(match.cue.cue, "opening", match.cue.weight, page.page_id, match.line)
+        for match in page.openings
+    ]
     if before is not None:
         signals += [
-            _signal(m.cue.cue, "closing", m.cue.weight, before.page_id, m.line) for m in before.closings
+            _signal(match.cue.cue, "closing", match.cue.weight, before.page_id, match.line)
+            for match in before.closings
         ]
         numbers = _numbers(before.number, page.number)
         if numbers is not None:
@@ -139,7 +143,7 @@ def signals_of(before: PageEvidence | None, page: PageEvidence) -> list[dict[str
             signals.append(_signal("hyphenated word split", "continuity", SPLIT_WORD, page.page_id))
         elif before.ends_open and page.begins_small:
             signals.append(_signal("sentence runs over", "continuity", SENTENCE, page.page_id))
-    signals += [_signal(m.cue.cue, "kind", 0.0, page.page_id, m.line) for m in page.kinds]
+    signals += [_signal(match.cue.cue, "kind", 0.0, page.page_id, match.line) for match in page.kinds]
     return signals
 
 
@@ -186,13 +190,17 @@ def join_leaves(leaves: Sequence[Leaf]) -> list[dict[str, Any]]:
     for number, leaf in enumerate(leaves):
         before = leaves[number - 1] if number else None
         signals = signals_of(None if before is None else before.front, leaf.front)
-        heard = cued and leaf.front.is_read and (before is None or before.front.is_read)
-        known = heard or any(signal["weight"] for signal in signals)
+        has_cues = cued and leaf.front.is_read and (before is None or before.front.is_read)
+        has_evidence = has_cues or any(signal["weight"] for signal in signals)
         joins.append(
             {
                 "page_id": leaf.front.page_id,
                 "previous_page_id": None if before is None else before.pages[-1].page_id,
-                "probability": 1.0 if before is None else logistic(log_odds(signals)) if known else None,
+                "probability": 1.0
+                if before is None
+                else logistic(log_odds(signals))
+                if has_evidence
+                else None,
                 "signals": signals,
             }
         )

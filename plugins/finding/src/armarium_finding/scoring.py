@@ -49,8 +49,8 @@ def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
     ]
     judged: list[JudgedJoin] = []
     for number, document in enumerate(documents):
-        first, *rest = document["page_ids"]
-        inner = [page for page in rest if page in said_of_join]
+        first, *following = document["page_ids"]
+        inner = [page for page in following if page in said_of_join]
         if number:
             before = documents[number - 1]
             wrong = _is_wrong(document, begins[number + 1], inner) or _is_wrong(
@@ -99,7 +99,7 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
         if document["accepted_as"] in kinds and document["kind"] is not None
     ]
     accepted = [document for document in accepted if is_judged(document)]
-    same = sum(kinds[document["accepted_as"]] == document["kind"] for document in accepted)
+    kinds_right = sum(kinds[document["accepted_as"]] == document["kind"] for document in accepted)
     return {
         "method": proposal["method"],
         "documents": len(settled),
@@ -110,8 +110,8 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
         "recall": right / actual if actual else None,
         "exact_documents": sum(tuple(document["page_ids"]) in run for document in settled),
         "kinds_confirmed": len(accepted),
-        "kinds_right": same,
-        "kind_accuracy": same / len(accepted) if accepted else None,
+        "kinds_right": kinds_right,
+        "kind_accuracy": kinds_right / len(accepted) if accepted else None,
         "levels": levels_of(judged),
     }
 
@@ -120,11 +120,13 @@ def levels_of(judged: Iterable[JudgedJoin]) -> list[dict[str, Any]]:
     """Return for each level the number of judged joins with at least that confidence, and how many of them
     the run was right about.
     """
-    known = [join for join in judged if join.probability is not None]
+    with_probability = [join for join in judged if join.probability is not None]
     levels = []
     for level in LEVELS:
         sure = [
-            join for join in known if max(join.probability or 0.0, 1.0 - (join.probability or 0.0)) >= level
+            join
+            for join in with_probability
+            if max(join.probability or 0.0, 1.0 - (join.probability or 0.0)) >= level
         ]
         levels.append(
             {

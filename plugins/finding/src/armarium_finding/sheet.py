@@ -63,11 +63,12 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
 
     page_ids = [page for document in shown for page in document["page_ids"][:MOST_PAGES]]
     with library.db.read() as conn:
-        named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, page_ids))
-        names = {row[0]: row[1] for row in conn.execute(named)}
-        drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
+        select_names = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, page_ids))
+        names = {row[0]: row[1] for row in conn.execute(select_names)}
+        select_thumbnails = select(thumbnails.c.document_id, thumbnails.c.checksum)
         files = {
-            row[0]: row[1] for row in conn.execute(drawn.where(is_among(thumbnails.c.document_id, page_ids)))
+            row[0]: row[1]
+            for row in conn.execute(select_thumbnails.where(is_among(thumbnails.c.document_id, page_ids)))
         }
     notes = {finding["page_id"]: NOTES[finding["kind"]] for finding in proposal["findings"]}
     joins = {join["page_id"]: join["probability"] for join in proposal["joins"]}

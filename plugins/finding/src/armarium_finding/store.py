@@ -145,8 +145,8 @@ def regroup(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
 
 def _dress_documents(conn: Connection, proposal: dict[str, Any]) -> None:
     first = [document["page_ids"][0] for document in proposal["documents"]]
-    named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, first))
-    names = {row[0]: row[1] for row in conn.execute(named).all()}
+    select_names = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, first))
+    names = {row[0]: row[1] for row in conn.execute(select_names).all()}
     describe(proposal["documents"], proposal["evidence"], names)
     keys = prototype_keys(conn)
     for document in proposal["documents"]:
@@ -188,7 +188,9 @@ def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[st
     answer["page_ids"] = [page_id for page_id in proposal["page_ids"] if page_id not in away]
     answer["findings"] = _drop_rows(proposal["findings"], away, ("page_id", "of_page_id"))
     joins = _drop_rows(proposal["joins"], away, ("page_id", "previous_page_id"))
-    answer["joins"] = [join for join in joins if all(s["page_id"] not in away for s in join["signals"])]
+    answer["joins"] = [
+        join for join in joins if all(signal["page_id"] not in away for signal in join["signals"])
+    ]
     answer["examples"] = _drop_rows(proposal["examples"], away, ("left_page_id", "right_page_id"))
     return answer
 

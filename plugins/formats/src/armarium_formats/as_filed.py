@@ -41,8 +41,8 @@ def further_texts(
         # Before they became readings of their own, they stood here alone.
         alternatives = filed.get("alternatives", ())
         return [PageText(text, sure, extras=extras) for text, sure, extras in alternatives]
-    named = {text for text, _, _ in alternatives}
-    first = next((reading for reading in readings if reading.content not in named), None)
+    known_texts = {text for text, _, _ in alternatives}
+    first = next((reading for reading in readings if reading.content not in known_texts), None)
     others = {reading.content for reading in readings if reading.id != counting}
     texts = (
         [PageText(first.content, first.confidence)]
@@ -81,8 +81,8 @@ def _as_filed(metadata: Mapping[str, Any], key: str, size: tuple[int, int]) -> l
     frame = metadata.get("raw_pixel_frame")
     if not frame:
         return []
-    held = (point for point in metadata.get(key) or () if None not in point)
-    return _in_pixels(((x / frame[0], y / frame[1]) for x, y in held), *size)
+    points = (point for point in metadata.get(key) or () if None not in point)
+    return _in_pixels(((x / frame[0], y / frame[1]) for x, y in points), *size)
 
 
 def _in_pixels(shape: Iterable[Sequence[float]], width: int, height: int) -> list[tuple[float, float]]:

@@ -176,19 +176,19 @@ def order_regions(page: PageModel) -> None:
         page.order = PageOrder(items=[PageOrder(region) for region in regions]) if regions else None
 
 
-def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
+def _reorder(assembled: AssembledPage, in_order: Sequence[PageSegment]) -> None:
     """Put the page into a named order: regions by their first part in it, lines within their region.
 
     A page already in that order is unchanged, including the groups of its file.
     """
     page = assembled.page
-    ids = {id(segment) for segment in named}
+    ids = {id(segment) for segment in in_order}
     if [id(segment) for segment in page.in_order() if id(segment) in ids] == [
-        id(segment) for segment in named
+        id(segment) for segment in in_order
     ]:
         return
-    page.order = PageOrder(items=[PageOrder(segment.id) for segment in named])
-    line_ids = [segment.id for segment in named if segment.kind == "line"]
+    page.order = PageOrder(items=[PageOrder(segment.id) for segment in in_order])
+    line_ids = [segment.id for segment in in_order if segment.kind == "line"]
     top = _top_in_order(page)
     regions = [segment.id for segment in top if segment.kind == "region"]
     for segment in page.walk():
@@ -197,7 +197,9 @@ def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
     page.order = PageOrder(items=[PageOrder(region) for region in regions]) if regions else None
     lines = set(line_ids)
     page_line_ids = [segment.id for segment in page.in_order() if segment.id in lines]
-    apart = sum(1 for one, other in zip(line_ids, page_line_ids, strict=False) if one != other)
+    apart = sum(
+        1 for line_id, page_line_id in zip(line_ids, page_line_ids, strict=False) if line_id != page_line_id
+    )
     why = "the order alternates between regions; in a file, lines are within their region"
     assembled.losses += as_losses({("places of lines in the order", why): apart})
 
@@ -260,10 +262,12 @@ def _part(
 
 def _brothers(parts: list[_Part]) -> list[_Part]:
     """Order siblings as in the file; new ones come after the one they follow on the page."""
-    known = sorted((part for part in parts if part.sequence is not None), key=lambda part: part.sequence or 0)
+    numbered = sorted(
+        (part for part in parts if part.sequence is not None), key=lambda part: part.sequence or 0
+    )
     new = [part for part in parts if part.sequence is None]
-    if not known or not new:
-        return known or sorted(new, key=lambda part: part.rank)
+    if not numbered or not new:
+        return numbered or sorted(new, key=lambda part: part.rank)
     following: dict[int | None, list[_Part]] = {}
     last: int | None = None
     for part in sorted(parts, key=lambda part: part.rank):
@@ -272,13 +276,13 @@ def _brothers(parts: list[_Part]) -> list[_Part]:
         else:
             following.setdefault(last, []).append(part)
     ordered = following.get(None, [])[:]
-    for part in known:
+    for part in numbered:
         ordered += [part, *following.get(id(part), ())]
-    if any(part.segment.position is not None for part in known):
+    if any(part.segment.position is not None for part in numbered):
         # Stated positions (readingOrder {index:…}) have to make room: all brothers are numbered anew.
         read = following.get(None, [])[:]
         for part in sorted(
-            known, key=lambda part: (part.segment.position is None, part.segment.position or 0)
+            numbered, key=lambda part: (part.segment.position is None, part.segment.position or 0)
         ):
             read += [part, *following.get(id(part), ())]
         for number, part in enumerate(read):

@@ -48,8 +48,8 @@ def check_driver(group: str, name: str, driver: Any) -> str | None:
     """Return why what is installed under *name* is not a format driver of that name; None if it is one."""
     lacking = [part for part in _PARTS if not hasattr(driver, part)]
     if not isinstance(driver, type) or lacking:
-        what = f"lacks {', '.join(lacking)}" if lacking else "is not a class"
-        return f"It {what}; derive it from Format of armarium_formats.api."
+        fault = f"lacks {', '.join(lacking)}" if lacking else "is not a class"
+        return f"It {fault}; derive it from Format of armarium_formats.api."
     if getattr(driver, "name", None) != name:
         own_name = str(getattr(driver, "name", None))[:80]
         return f"It calls itself {own_name} but is installed under the name {name}; its author must use one name."
@@ -93,10 +93,10 @@ def writer(engine: Engine, name: str) -> FormatDriver:
 
 def kept_driver(engine: Engine, name: str, *beside: str) -> FormatDriver:
     """Return the driver that writes a format in which files are kept; Invalid names those there are, and *beside*."""
-    written = {driver.name: driver for driver in drivers(engine) if driver.writes}
-    if name not in written:
-        raise not_kept_in(name[:80], ", ".join(dict.fromkeys([*beside, *written])))
-    return written[name]
+    writers = {driver.name: driver for driver in drivers(engine) if driver.writes}
+    if name not in writers:
+        raise not_kept_in(name[:80], ", ".join(dict.fromkeys([*beside, *writers])))
+    return writers[name]
 
 
 def reader(

@@ -94,9 +94,9 @@ def _print_check(report: dict[str, Any]) -> None:
             typer.echo(f"    kept for writing the format again: {part['what']} ({part['count']})")
         for word in page["unknown_classes"]:
             typer.echo(f"    unknown class: {word}")
-    for written in report["losses"]:
-        lost = ", ".join(f"{loss['what']} ({loss['count']})" for loss in written["losses"])
-        typer.echo(f"  written as {written['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
+    for loss in report["losses"]:
+        lost = ", ".join(f"{loss['what']} ({loss['count']})" for loss in loss["losses"])
+        typer.echo(f"  written as {loss['format']}: {f'loses {lost}' if lost else 'loses nothing'}.")
 
 
 @commands.asks(
@@ -117,9 +117,13 @@ def _print_verified(report: dict[str, Any]) -> None:
         typer.echo(f"{item['name']}: {item['verdict']}. {item['sentence']}")
         if item["step"]:
             typer.echo(f"  page {item['document_id']}, step {item['step']}, {item['format']}")
-        for each in item["differences"]:
-            where = f"page {each['page']}" + (f", line {each['line']}" if each["line"] else "")
-            typer.echo(f"  {where}: {each['what']}: {each['then']!r} then, {each['in_file']!r} in the file")
+        for difference in item["differences"]:
+            place = f"page {difference['page']}" + (
+                f", line {difference['line']}" if difference["line"] else ""
+            )
+            typer.echo(
+                f"  {place}: {difference['what']}: {difference['then']!r} then, {difference['in_file']!r} in the file"
+            )
     if report["log_fault"]:
         typer.echo(f"The log of steps was changed: {report['log_fault']}", err=True)
     if not report["is_same"]:
@@ -187,7 +191,7 @@ def export(
         if len(pages) > 1 and (pass_id is not None or order_id is not None):
             raise Refused("A pass and a reading order belong to one page; name that page.")
         try:
-            written = write_exports(
+            exported = write_exports(
                 session,
                 pages,
                 _word(format_name),
@@ -202,15 +206,15 @@ def export(
                 other = "Word and Markdown are written by armarium keep-export, searchable PDF by armarium export-pdf."
                 raise Refused({**refused.body, "detail": f"{refused} {other}"}, status=404) from refused
             raise
-    if not written:
+    if not exported:
         raise Refused("None of these pages has a pass yet: find their lines or import layout files first.")
 
     def words() -> None:
-        typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
+        typer.echo(f"Wrote {plural(len(exported), 'file')} to {folder}.")
         say_makers(maker for export in lost for maker in export["made"])
-        for what, why, count, files in _sum_losses(lost):
-            who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
-            typer.echo(f"  {who} not contain {what} ({count}): {why}.")
+        for lost_thing, why, count, files in _sum_losses(lost):
+            files_words = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
+            typer.echo(f"  {files_words} not contain {lost_thing} ({count}): {why}.")
         for export in lost:
             for note in export["notes"]:
                 typer.echo(f"  {export['filename']}: {note}", err=True)
@@ -219,7 +223,7 @@ def export(
         if len(left_out) > NAMED:
             typer.echo(f"  left out: {plural(len(left_out) - NAMED, 'more page')} without a pass.")
 
-    answer({"files": written, "count": len(written), "exports": lost, "left_out": left_out}, words)
+    answer({"files": exported, "count": len(exported), "exports": lost, "left_out": left_out}, words)
 
 
 @commands.asks(
@@ -266,4 +270,4 @@ def _sum_losses(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list
         for loss in file["losses"]:
             count, files = by_loss.get((loss["what"], loss["why"]), (0, []))
             by_loss[loss["what"], loss["why"]] = (count + loss["count"], [*files, file["filename"]])
-    return [(what, why, count, files) for (what, why), (count, files) in by_loss.items()]
+    return [(lost_thing, why, count, files) for (lost_thing, why), (count, files) in by_loss.items()]

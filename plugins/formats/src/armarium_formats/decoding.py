@@ -62,7 +62,7 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
             return _with_losses(data[len(mark) :], encoding, None)
     if wide := _detect_utf16(data):
         return _with_losses(data, wide, "The file is in UTF-16 without a mark that says so")
-    usable = _usable(declared)
+    usable = _find_codec(declared)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -88,7 +88,7 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
 
 
 def _with_losses(data: bytes, encoding: str, note: str | None) -> DecodedText:
-    """Decode *data*, and count what is no sign of the encoding."""
+    """Decode *data*, and count what is not a sign of the encoding."""
     text = data.decode(encoding, "replace")
     bad = text.count("\ufffd")
     lost = f"{bad} places of the file are not {encoding.upper()}; each is shown as \ufffd" if bad else None
@@ -136,14 +136,14 @@ def _detect_utf16(data: bytes) -> str | None:
     return "utf-16-be" if even * 10 >= half * 9 and odd == 0 else None
 
 
-def _usable(name: str | None) -> str | None:
+def _find_codec(name: str | None) -> str | None:
     """Return the codec of a declared encoding, None for an unknown one and for one that is not a text
     encoding.
     """
     try:
         codec = codecs.lookup(name) if name else None
         if codec is not None:
-            "".encode(codec.name)  # what is no encoding of text refuses here
+            "".encode(codec.name)  # what is not an encoding of text refuses here
     except (LookupError, ValueError):
         return None
     return None if codec is None or codec.name in _UNFIT else codec.name

@@ -62,15 +62,15 @@ def as_losses(counted: Mapping[tuple[What, str], int]) -> list[Loss]:
     """Return losses by what and why, those that there are; marks of one kind and reason are one loss that names them ("2 names: ...")."""
     losses: list[Loss] = []
     marks: dict[tuple[str, str], list[MarkWords]] = {}
-    for (what, why), count in counted.items():
-        if isinstance(what, MarkWords):
-            marks.setdefault((CALLED.get(what.kind, "mark"), why), []).extend([what] * count)
+    for (lost, why), count in counted.items():
+        if isinstance(lost, MarkWords):
+            marks.setdefault((CALLED.get(lost.kind, "mark"), why), []).extend([lost] * count)
         elif count:
-            losses.append(Loss(what, count, why))
-    for (kind, why), named in marks.items():
-        counted_kind = f"{len(named)} {kind}{'' if len(named) == 1 else 's'}"
-        words = ", ".join(" ".join(mark.words.split()) for mark in named if mark.words.strip())
-        losses.append(Loss(f"{counted_kind}: {words}" if words else counted_kind, len(named), why))
+            losses.append(Loss(lost, count, why))
+    for (kind, why), marked in marks.items():
+        counted_kind = f"{len(marked)} {kind}{'' if len(marked) == 1 else 's'}"
+        words = ", ".join(" ".join(mark.words.split()) for mark in marked if mark.words.strip())
+        losses.append(Loss(f"{counted_kind}: {words}" if words else counted_kind, len(marked), why))
     return losses
 
 

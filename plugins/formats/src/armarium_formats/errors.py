@@ -95,9 +95,9 @@ def shapes_outside(
     far.
     """
     listed = ", ".join(outside[:5]) + (f" and {len(outside) - 5} more" if len(outside) > 5 else "")
-    how, way_out = _OUTSIDE[why]
+    reason, way_out = _OUTSIDE[why]
     return Invalid(
-        f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes {how} "
+        f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes {reason} "
         f"it: {listed}. Correct the shapes or the page's size in the file, {way_out}nothing was read.",
         code="shapes_outside",
         segments=outside[:1000],

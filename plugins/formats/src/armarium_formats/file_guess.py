@@ -41,10 +41,10 @@ _GIT_LINK = re.compile(
 _OTHER_TEXTS = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
-        (r"TY {1,2}- ", "RIS (references of literature); they describe a source and are no page of it"),
+        (r"TY {1,2}- ", "RIS (references of literature); they describe a source and are not a page of it"),
         (
             r"(?:%[^\n]*\n\s*)*@[a-z]+\s*[{(]\s*[^\s{}(),]*\s*,",
-            "BibTeX (references of literature); they describe a source and are no page of it",
+            "BibTeX (references of literature); they describe a source and are not a page of it",
         ),
         (r"\[Script Info\]", "subtitles of the format ASS; save them as SRT or VTT"),
         (r'File type = "ooTextFile', "annotations of Praat (TextGrid); save them as SRT or VTT"),
@@ -95,7 +95,7 @@ def seems_no_prose(text: str) -> str | None:
 
 
 def is_marked(data: bytes) -> bool:
-    """Return whether a file begins as one that is no text does."""
+    """Return whether a file begins as one that is not text does."""
     return image_kind(data[:32]) is not None or any(data.startswith(mark) for mark, _ in _MAGIC)
 
 

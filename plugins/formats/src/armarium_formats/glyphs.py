@@ -36,23 +36,23 @@ def glyphs_of(text: PageText) -> Iterator[Sign]:
 def drop_glyphs(segment: PageSegment) -> int:
     """Leave out where a file says that the characters of a segment stand, as it wrote it; return how many places were left out."""
     dropped = 0
-    for thing in _things(segment):
-        for driver, stored in (thing.extras or {}).items():
-            rest = _without_glyphs(stored)
-            if gone := _count_glyphs(stored) - _count_glyphs(rest):
-                thing.extras = {**(thing.extras or {}), driver: rest}
-                dropped += gone
+    for part in _list_parts(segment):
+        for driver, stored in (part.extras or {}).items():
+            without_glyphs = _without_glyphs(stored)
+            if glyphs_gone := _count_glyphs(stored) - _count_glyphs(without_glyphs):
+                part.extras = {**(part.extras or {}), driver: without_glyphs}
+                dropped += glyphs_gone
     return dropped
 
 
 def has_glyphs(segment: PageSegment) -> bool:
     """Return whether a file says where the characters of a segment stand."""
     return any(
-        _count_glyphs(stored) for thing in _things(segment) for stored in (thing.extras or {}).values()
+        _count_glyphs(stored) for part in _list_parts(segment) for stored in (part.extras or {}).values()
     )
 
 
-def _things(segment: PageSegment) -> list[PageSegment | PageText]:
+def _list_parts(segment: PageSegment) -> list[PageSegment | PageText]:
     return [segment, *segment.texts[:1]]
 
 
@@ -63,14 +63,18 @@ def _count_glyphs(stored: Mapping[str, Any]) -> int:
 
 
 def _without_glyphs(stored: Mapping[str, Any]) -> dict[str, Any]:
-    rest = {name: value for name, value in stored.items() if name not in ("glyphs", "characters")}
-    if "elements" in rest:
-        rest["elements"] = [fragment for fragment in rest["elements"] if name_of(fragment) != "Glyph"]
-    if "x_bboxes" in (rest.get("title") or ()):
-        rest["title"] = {
-            name: value for name, value in rest["title"].items() if name not in ("x_bboxes", "x_confs")
+    without_glyphs = {name: value for name, value in stored.items() if name not in ("glyphs", "characters")}
+    if "elements" in without_glyphs:
+        without_glyphs["elements"] = [
+            fragment for fragment in without_glyphs["elements"] if name_of(fragment) != "Glyph"
+        ]
+    if "x_bboxes" in (without_glyphs.get("title") or ()):
+        without_glyphs["title"] = {
+            name: value
+            for name, value in without_glyphs["title"].items()
+            if name not in ("x_bboxes", "x_confs")
         }
-    return rest
+    return without_glyphs
 
 
 def probability_of(text: str | None) -> float | None:

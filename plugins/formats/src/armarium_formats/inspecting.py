@@ -152,9 +152,9 @@ def _obeys(opened: OpenedFile, data: bytes) -> tuple[bool | None, list[str]]:
     driver = opened.driver
     if not driver.validated:
         return None, [f"{driver.label} has no schema."]
-    version, written = opened.pages[0].version, _written_version(opened)
-    if written is not None and version is not None and version != written:
-        return None, [f"There is a schema here for {driver.label} {written}, not for {version}."]
+    version, written_version = opened.pages[0].version, _written_version(opened)
+    if written_version is not None and version is not None and version != written_version:
+        return None, [f"There is a schema here for {driver.label} {written_version}, not for {version}."]
     problems = driver.validate(decode(data).text)
     return not problems, problems
 
@@ -164,8 +164,8 @@ def _written_version(opened: OpenedFile) -> str | None:
     if not opened.driver.writes:
         return None
     page = PageModel(width=100, height=100, image=UNNAMED)
-    written = opened.driver.write(page, WriteContext()).content.encode()
-    return opened.driver.read(written, ReadContext(opened.filename))[0].version
+    written_bytes = opened.driver.write(page, WriteContext()).content.encode()
+    return opened.driver.read(written_bytes, ReadContext(opened.filename))[0].version
 
 
 def _assess_format(driver: FormatDriver, pages: list[PageModel]) -> dict[str, Any]:
@@ -174,16 +174,16 @@ def _assess_format(driver: FormatDriver, pages: list[PageModel]) -> dict[str, An
     problems: list[str] = []
     for page in pages:
         # An export names the document's picture where the file named none.
-        named = page if page.image else replace(page, image=UNNAMED)
+        named_page = page if page.image else replace(page, image=UNNAMED)
         try:
-            written = driver.write(named, WriteContext())
+            rewritten = driver.write(named_page, WriteContext())
         except ServiceError as refusal:
             problems.append(refusal.detail)
             continue
-        for loss in written.losses:
+        for loss in rewritten.losses:
             losses[(loss.what, loss.why)] += loss.count
         if driver.validated:
-            problems += driver.validate(written.content)
+            problems += driver.validate(rewritten.content)
     return {
         "losses": [{"what": what, "count": count, "why": why} for (what, why), count in losses.items()],
         "problems": problems[:MAX_PROBLEMS],

@@ -22,7 +22,7 @@ _NO_TEXT: Final = {
     "CheckmarkGroup": "GraphicRegion", "Figure": "ImageRegion", "Barcode": "GraphicRegion",
     "Separator": "SeparatorRegion", "SeparatorsBox": "SeparatorRegion", "Table": "TableRegion",
 }  # fmt: skip
-"""Words of formats that are only read (hOCR, FineReader XML, labels) for what is no block of text, in PAGE's elements."""
+"""Words of formats that are only read (hOCR, FineReader XML, labels) for what is not a block of text, in PAGE's elements."""
 
 
 def _of_readers(raw: str | None) -> str | None:

@@ -79,6 +79,6 @@ def of_letters(extras: Mapping[str, Any]) -> list[str]:
 def lost_with_letters(counts: Mapping[str, int], *, empty: int = 0) -> list[Loss]:
     """Return as losses what was said of letters that were corrected, and *empty* texts of the file."""
     why = "it was said of the letters of a text that has been corrected since"
-    nothing = "an empty text is no reading, and is not written"
+    nothing = "an empty text is not a reading, and is not written"
     lost = {(what, why): count for what, count in counts.items()}
     return as_losses({**lost, ("empty texts of the file", nothing): empty})

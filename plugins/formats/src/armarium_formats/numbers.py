@@ -19,7 +19,7 @@ def parse_signed(value: Any) -> int | None:
 
 
 def parse_unsigned(value: Any) -> int | None:
-    """As `parse_signed`, from 0."""
+    """Like `parse_signed`, for numbers from 0."""
     number = parse_signed(value)
     return number if number is not None and not value.startswith("-") else None
 

@@ -179,15 +179,15 @@ def collector_waits() -> Iterator[None]:
     global _waiters
     with _waiting:
         if _waiters == 0 and not gc.isenabled():
-            held = False
+            is_held = False
         else:
-            held = True
+            is_held = True
             _waiters += 1
             gc.disable()
     try:
         yield
     finally:
-        if held:
+        if is_held:
             with _waiting:
                 _waiters -= 1
                 if _waiters == 0:

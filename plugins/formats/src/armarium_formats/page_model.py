@@ -290,5 +290,5 @@ def _rank_siblings(segments: list[PageSegment], ranks: dict[str, int]) -> list[P
         if own is not None:
             keyed.append((own, segment))
     places = iter(segment for _, segment in sorted(keyed, key=lambda pair: pair[0]))
-    named = {id(segment) for _, segment in keyed}
-    return [next(places) if id(segment) in named else segment for segment in segments]
+    keyed_ids = {id(segment) for _, segment in keyed}
+    return [next(places) if id(segment) in keyed_ids else segment for segment in segments]

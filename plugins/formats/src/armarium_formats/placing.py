@@ -65,7 +65,7 @@ class PlacedSegments:
     notes: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     marked: list[tuple[str, PageText]] = field(default_factory=list)
-    """Texts whose characters are marked, by the key of their segment; one that is empty is no reading."""
+    """Texts whose characters are marked, by the key of their segment; one that is empty is not a reading."""
     hands: list[tuple[str, str]] = field(default_factory=list)
     """The hand of each segment, both by their keys."""
 
@@ -118,14 +118,16 @@ class _Placing:
             )
         if self.clipped:
             notes.append(
-                f"{_shapes(self.clipped)} beyond the page, {_farthest(self.clipped)}; the part on the page "
+                f"{_shapes(self.clipped)} beyond the page, {_describe_farthest(self.clipped)}; the part on the page "
                 "is drawn, and the file's own points are kept."
             )
         if self.beside:
-            named = list(self.outside)
-            listed = ", ".join(named[:20]) + (f" and {len(named) - 20} more" if len(named) > 20 else "")
+            outside_names = list(self.outside)
+            listed = ", ".join(outside_names[:20]) + (
+                f" and {len(outside_names) - 20} more" if len(outside_names) > 20 else ""
+            )
             notes.append(
-                f"{_shapes(self.beside)} only beyond the page, {_farthest(self.beside)}, and got the place "
+                f"{_shapes(self.beside)} only beyond the page, {_describe_farthest(self.beside)}, and got the place "
                 f"of what surrounds them; the file's own points are kept: {listed}."
             )
         if self.empty:
@@ -285,7 +287,7 @@ class _Placing:
         problem = (why_no_area if area else why_no_line)(points)
         if left < 0 or top < 0 or right > self.width or bottom > self.height:
             far = distance_beyond(box, self.size)
-            what = f"its {'outline' if area else 'baseline'} extends {far:.6g} pixels beyond the page"
+            fault = f"its {'outline' if area else 'baseline'} extends {far:.6g} pixels beyond the page"
             if far <= TOLERANCE:
                 self.edged += 1
                 points = [(min(max(x, 0), self.width), min(max(y, 0), self.height)) for x, y in points]
@@ -299,14 +301,14 @@ class _Placing:
                 if is_beside(box, self.size) or (problem is None and not parts):
                     self.beside.append(far)
                     self.outside[segment.id] = None
-                    beyond.append(f"{what}, and no part of it is on the page")
+                    beyond.append(f"{fault}, and no part of it is on the page")
                     return None, None, False
                 self.clipped.append(far)
                 own = False
                 if len(parts) > 1:
-                    beyond.append(f"{what}, and the part on the page is in {len(parts)} pieces")
+                    beyond.append(f"{fault}, and the part on the page is in {len(parts)} pieces")
                     return _box_of(parts), None, False
-                beyond.append(what)
+                beyond.append(fault)
                 points, box = parts[0] if parts else points, _box_of(parts) or clip_box(box, self.size)
         if problem is None and len(points) > MAX_POINTS:
             problem = f"has more than {MAX_POINTS:,} points"
@@ -384,7 +386,7 @@ def _shapes(distances: Sequence[float]) -> str:
     return f"{len(distances)} shape{' reaches' if len(distances) == 1 else 's reach'}"
 
 
-def _farthest(distances: Sequence[float]) -> str:
+def _describe_farthest(distances: Sequence[float]) -> str:
     far = max(distances)
     return f"{'by' if len(distances) == 1 else 'the farthest by'} {far:.6g} pixel{'' if far == 1 else 's'}"
 

@@ -105,7 +105,7 @@ class PlainText(Format):
                 ("alternative readings", sum(max(0, len(segment.texts) - 1) for segment in sequence)),
                 (
                     "languages, scripts and directions",
-                    sum(1 for s in sequence if s.language or s.script or s.direction)
+                    sum(1 for segment in sequence if segment.language or segment.script or segment.direction)
                     + (1 if page.language or page.script or page.direction else 0),
                 ),
             )

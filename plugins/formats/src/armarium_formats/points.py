@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_OF_A_SHAPE = 100_000
 MOST_OF_A_FILE = 500_000
-"""Points: what is more than that is no page, and would fill the memory before it is found out."""
+"""Points: what is more than that is not a page, and would fill the memory before it is found out."""
 
 Stated = tuple[str | int, int]
 """The points of one shape, as the text that states them or as their number, and the line that they stand in."""
@@ -105,8 +105,8 @@ def parse_points(value: str) -> list[tuple[float, float]] | None:
         flat = [_number(part) for part in value.split()]
         return list(zip(flat[::2], flat[1::2], strict=True)) if all(map(isfinite, flat)) else None
     pairs = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
-    rest = _PAIR.sub("", value).strip(" ,;\t\r\n")
-    return pairs if not rest and all(isfinite(number) for pair in pairs for number in pair) else None
+    remainder = _PAIR.sub("", value).strip(" ,;\t\r\n")
+    return pairs if not remainder and all(isfinite(number) for pair in pairs for number in pair) else None
 
 
 def _whole_numbers(value: str) -> list[int]:

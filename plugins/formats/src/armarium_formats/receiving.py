@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 MAX_FIELD_BYTES = 64 * 1024
-"""Of a field that is no file."""
+"""Of a field that is not a file."""
 
 MAX_BOUNDARY_BYTES = 256
 """As many as the parser takes; RFC 2046 allows 70."""

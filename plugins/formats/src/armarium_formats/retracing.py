@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from armarium_formats.opening import OpenedFile
 
 ALIKE = 0.5
-"""Of a line's characters: two that have fewer in common are no match by what they say."""
+"""Of a line's characters: two that have fewer in common are not a match by what they say."""
 
 MARGIN = 0.02
 """A match is certain when the page as a whole fits worse without it by so much of a line."""
 
 MOST_COMPARED = 250_000
-"""Pairs of lines: more than 500 on either side are no page."""
+"""Pairs of lines: more than 500 on either side are not a page."""
 
 MOST_NAMED = 20
 
@@ -69,10 +69,10 @@ def _retrace(
     """Use the first of *passes* that matches; one measured on another picture than *picture* is skipped."""
     lines = [line for line in page.lines() if line.text]
     for pass_id, name in passes:
-        drawn, size = page_of_pass(conn, document_id, pass_id)
-        if size is None or set(drawn.frames) - {picture.rendition_id} or not has_shapes(drawn.page):
+        assembled, size = page_of_pass(conn, document_id, pass_id)
+        if size is None or set(assembled.frames) - {picture.rendition_id} or not has_shapes(assembled.page):
             continue
-        drawn_lines = [line for line in drawn.page.lines() if line.points or line.baseline]
+        drawn_lines = [line for line in assembled.page.lines() if line.points or line.baseline]
         texts = [text_of(line) or "" for line in drawn_lines]
         pairs = match_lines([line.text for line in lines], texts)
         if not pairs:
@@ -80,8 +80,8 @@ def _retrace(
         page.width, page.height = size
         for mine, other in pairs:
             lines[mine].points, lines[mine].baseline = drawn_lines[other].points, drawn_lines[other].baseline
-            lines[mine].shape_of = drawn.rows[drawn_lines[other].id]
-        _frame_regions(page, drawn)
+            lines[mine].shape_of = assembled.rows[drawn_lines[other].id]
+        _frame_regions(page, assembled)
         bare = sorted(set(range(len(lines))) - {mine for mine, _ in pairs})
         page.notes.append(_summary(name, len(pairs), len(lines), bare, len(drawn_lines) - len(pairs)))
         return
@@ -104,7 +104,7 @@ def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, i
     """
     if len(lines) * len(drawn) > MOST_COMPARED:
         return []
-    sure = _certain(_likeness(lines, drawn), len(lines), len(drawn))
+    sure = _find_certain(_likeness(lines, drawn), len(lines), len(drawn))
     pairs = list(sure)
     for (left, above), (right, below) in pairwise([(-1, -1), *sure, (len(lines), len(drawn))]):
         if right - left == below - above:
@@ -112,19 +112,19 @@ def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, i
     return sorted(pairs)
 
 
-def _likeness(lines: Sequence[str], drawn: Sequence[str]) -> list[list[float]]:
+def _likeness(lines: Sequence[str], drawn_lines: Sequence[str]) -> list[list[float]]:
     """Return how alike two lines are, from 0 (no match) to 1; runs of spaces count as one."""
     from rapidfuzz.distance import Levenshtein
 
     alike: Callable[..., float] = Levenshtein.normalized_similarity
-    others = [" ".join(text.split()) for text in drawn]
+    others = [" ".join(text.split()) for text in drawn_lines]
     return [
         [alike(mine, other, score_cutoff=ALIKE) if mine and other else 0.0 for other in others]
         for mine in (" ".join(text.split()) for text in lines)
     ]
 
 
-def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple[int, int]]:
+def _find_certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple[int, int]]:
     """Return the matches common to all best alignments; alignments keep the sequence of both sides."""
     # before[i][j]: the best score of the first i and j lines; after[i][j]: of those from i and j on.
     before = [[0.0] * (columns + 1) for _ in range(rows + 1)]
@@ -154,13 +154,13 @@ def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple
     return matches
 
 
-def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
+def _frame_regions(page: PageModel, assembled: AssembledPage) -> None:
     """Make a paragraph a region of the page if all its matched lines are in it, and no other paragraph's
     are.
     """
     region_of = {
-        drawn.rows[line.id]: region
-        for region in drawn.page.walk()
+        assembled.rows[line.id]: region
+        for region in assembled.page.walk()
         if region.kind == "region"
         for line in region.children
         if line.kind == "line"
@@ -172,11 +172,11 @@ def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
             pairs.append((paragraph, above[0]))
     for paragraph, region in pairs:
         if sum(other is region for _, other in pairs) == 1:
-            paragraph.points, paragraph.shape_of = region.points, drawn.rows[region.id]
+            paragraph.points, paragraph.shape_of = region.points, assembled.rows[region.id]
 
 
-def _summary(name: str, took: int, lines: int, bare: Sequence[int], unmatched: int) -> str:
-    text = f"{took} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
+def _summary(name: str, taken_count: int, lines: int, bare: Sequence[int], unmatched: int) -> str:
+    text = f"{taken_count} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
     if bare:
         named = ", ".join(str(number + 1) for number in bare[:MOST_NAMED])
         more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""

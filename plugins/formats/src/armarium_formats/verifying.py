@@ -99,7 +99,7 @@ def _verify(
     named = [citation.document for citation in cited]
     if params.document_id is not None and params.as_of is None and named and params.document_id not in named:
         why = f"It says that it is a copy of the page {named[0]}, not of {params.document_id}."
-        return _says("differs", why, cited[0])
+        return _make_verdict("differs", why, cited[0])
     if params.document_id is not None and (params.as_of is not None or not cited):
         cited = [_cite_as_told(engine, library, name, data, params)]
     elif params.as_of is not None and cited:
@@ -107,22 +107,24 @@ def _verify(
             moment = find_moment(conn, params.as_of)
         cited = [replace(citation, step=moment.audit_id, digest=moment.digest) for citation in cited]
     if not cited:
-        return _says("unnamed", no_past_named(name).detail)
+        return _make_verdict("unnamed", no_past_named(name).detail)
     for citation in cited:
         if citation.library.replace("-", "") != library.uuid.replace("-", ""):
             why = f"It is an export of the project {citation.library}, and this one is {library.uuid}; name that project."
-            return _says("other project", why, cited[0])
+            return _make_verdict("other project", why, cited[0])
         if citation.created and not _is_time(citation.created):
-            return _says("differs", "Somebody edited the time that it states.", cited[0])
+            return _make_verdict("differs", "Somebody edited the time that it states.", cited[0])
     driver = find_driver(engine, cited[0].format)
     if driver is None:
-        return _says(
+        return _make_verdict(
             "unreadable", f"It is in the format {cited[0].format}, which is not known here.", cited[0]
         )
     try:
         exported = [_as_of(engine, library, citation) for citation in cited]
     except ServiceError as refusal:
-        return _says("not there", f"The project has no such page at that step: {refusal.detail}", cited[0])
+        return _make_verdict(
+            "not there", f"The project has no such page at that step: {refusal.detail}", cited[0]
+        )
     wrong = next(
         (
             citation
@@ -136,20 +138,20 @@ def _verify(
             f"The digest of this project's log up to the step {wrong.step} is not the one that the file names: "
             "its history is another one, or somebody edited the file's statement."
         )
-        return _says("other history", why, cited[0])
+        return _make_verdict("other history", why, cited[0])
     if [content.encode() for content, _ in exported] == [data]:
-        return _says("same", "It is what the project said at that step, byte for byte.", cited[0])
+        return _make_verdict("same", "It is what the project said at that step, byte for byte.", cited[0])
     try:
         theirs = open_layout(engine, data, name, asked=driver.name).pages
     except ServiceError as refusal:
-        return _says("differs", f"It can no longer be read: {refusal.detail}", cited[0])
+        return _make_verdict("differs", f"It can no longer be read: {refusal.detail}", cited[0])
     ours = [page for content, _ in exported for page in _read(driver, content, name)]
     differences = list(_differences(ours, theirs))
     if not differences:
         why = "It says what the project said at that step; only its bytes are written otherwise."
-        return _says("same meaning", why, cited[0])
+        return _make_verdict("same meaning", why, cited[0])
     why = f"It is not what the project said at that step. Values that differ: {len(differences)}."
-    return {**_says("differs", why, cited[0]), "differences": differences[:MOST_DIFFERENCES]}
+    return {**_make_verdict("differs", why, cited[0]), "differences": differences[:MOST_DIFFERENCES]}
 
 
 def _is_time(text: str) -> bool:
@@ -248,7 +250,7 @@ def _words(value: object) -> str:
     return str("" if value is None else value)[:_LONGEST]
 
 
-def _says(verdict: str, sentence: str, cited: PageCitation | None = None) -> dict[str, Any]:
+def _make_verdict(verdict: str, sentence: str, cited: PageCitation | None = None) -> dict[str, Any]:
     return {
         "verdict": verdict,
         "sentence": sentence,

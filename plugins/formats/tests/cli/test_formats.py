@@ -82,8 +82,8 @@ def test_a_folder_comes_in_with_its_layout_files(scans: Machine) -> None:
     assert "not paired: page/lost.xml: It belongs to gone.png" in answer
     assert "not read: broken.xml" in answer
     nodes = scans.succeed("ls", "--json").json["items"]
-    (one,) = [node["id"] for node in nodes if node["name"] == "1.png"]
-    assert scans.succeed("text", one).out.strip().endswith("Dear Sir")
+    (identity,) = [node["id"] for node in nodes if node["name"] == "1.png"]
+    assert scans.succeed("text", identity).out.strip().endswith("Dear Sir")
 
 
 def test_layout_files_are_read_as_the_format_named(scans: Machine) -> None:
@@ -95,16 +95,18 @@ def test_layout_files_are_read_as_the_format_named(scans: Machine) -> None:
 def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> None:
     scans.succeed("import", "box")
     nodes = scans.succeed("ls", "--json").json["items"]
-    (one,) = [node["id"] for node in nodes if node["name"] == "1.png"]
-    (made,) = scans.succeed("passes", one, "--json").json["items"]
-    answer = scans.succeed("export", one, "--pass", made["id"], "--format", "plain-text", "--out", "out").out
+    (identity,) = [node["id"] for node in nodes if node["name"] == "1.png"]
+    (item,) = scans.succeed("passes", identity, "--json").json["items"]
+    answer = scans.succeed(
+        "export", identity, "--pass", item["id"], "--format", "plain-text", "--out", "out"
+    ).out
     assert "Wrote 1 file" in answer
     assert "1.txt does not contain shapes (2): plain text contains only text." in answer
     assert "Dear Sir" in (tmp_path / "out" / "1.txt").read_text()
-    assert "name that page" in scans.expect_refusal("export", "--pass", made["id"], "--out", "more")
-    assert "0" * 32 in scans.expect_refusal("export", one, "--order", "0" * 32, "--out", "more")
-    found = scans.succeed("export", one, "--kind", "translation", "--out", "other", "--json").json
-    assert found["exports"][0]["pass_id"] == made["id"]
+    assert "name that page" in scans.expect_refusal("export", "--pass", item["id"], "--out", "more")
+    assert "0" * 32 in scans.expect_refusal("export", identity, "--order", "0" * 32, "--out", "more")
+    found_answer = scans.succeed("export", identity, "--kind", "translation", "--out", "other", "--json").json
+    assert found_answer["exports"][0]["pass_id"] == item["id"]
 
 
 def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: Path) -> None:
@@ -113,8 +115,8 @@ def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: P
     assert "Wrote 1 file" in answer
     assert "left out: 2.png has no pass yet." in answer
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1.txt"]
-    found = scans.succeed("export", "--out", "more", "--json").json
-    assert [one["name"] for one in found["left_out"]] == ["2.png"]
+    found_answer = scans.succeed("export", "--out", "more", "--json").json
+    assert [entry["name"] for entry in found_answer["left_out"]] == ["2.png"]
     # A page without a pass is refused if it is the only one; so are several pages if none has a pass.
     assert "2.png has no pass yet" in scans.expect_refusal("export", "2.png", "--out", "none")
     scans.succeed("create", "Blank")
@@ -153,7 +155,9 @@ def letter(desk: Machine, tmp_path: Path) -> str:
     Image.new("RGB", (100, 80), (255, 255, 255)).save(tmp_path / "letter.png")
     desk.succeed("create", "Letters")
     desk.succeed("import", "letter.png")
-    return next(str(n["id"]) for n in desk.succeed("ls", "--json").json["items"] if n["name"] == "letter.png")
+    return next(
+        str(item["id"]) for item in desk.succeed("ls", "--json").json["items"] if item["name"] == "letter.png"
+    )
 
 
 OVER = "90,2 104,2 104,20 90,20"
@@ -236,15 +240,15 @@ def test_several_layout_files_become_passes_of_one_page(desk: Machine, letter: s
     (tmp_path / "2.txt").write_bytes("Señor\n".encode("latin-1"))
     (tmp_path / "broken.xml").write_text("<PcGts")
     answer = desk.succeed("import", "1.xml", "2.txt", "broken.xml", "--into", letter, "--json").json
-    assert [(Path(one["file"]).name, one["format"]) for one in answer["passes"]] == [
+    assert [(Path(page_pass["file"]).name, page_pass["format"]) for page_pass in answer["passes"]] == [
         ("1.xml", "pagexml"),
         ("2.txt", "plain-text"),
     ]
-    assert [Path(one["file"]).name for one in answer["refused"]] == ["broken.xml"]
+    assert [Path(entry["file"]).name for entry in answer["refused"]] == ["broken.xml"]
     (tmp_path / "3.txt").write_text("more\n")
-    said = desk.succeed("import", "3.txt", "broken.xml", "--into", letter).out
-    assert "Read 3.txt as plain-text" in said
-    assert "not read: " in said
+    output = desk.succeed("import", "3.txt", "broken.xml", "--into", letter).out
+    assert "Read 3.txt as plain-text" in output
+    assert "not read: " in output
     assert "And 1 more." in desk.expect_refusal("import", "1.xml", "broken.xml", "--into", letter)
 
 

@@ -218,8 +218,8 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
     for x, y, lon, lat in read.points:
         if any(_is_same(point, (x, y, lon, lat), size) for point in standing):
             continue
-        sent = PointCreate(pass_id=p.pass_id, x=x, y=y, lon=lon, lat=lat)
-        point_ids.append(ctx.run("georeference.point_create", sent)["id"])
+        params = PointCreate(pass_id=p.pass_id, x=x, y=y, lon=lon, lat=lat)
+        point_ids.append(ctx.run("georeference.point_create", params)["id"])
     if read.mask is not None:
         draw_mask(ctx, p.pass_id, row.document_id, read.mask)
     notes, kind = list(read.notes), read.type
@@ -269,8 +269,8 @@ def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
             if not is_linked(
                 ctx.conn, end["from_id"], placement.uri, link_type, or_was=ctx.run_id is not None
             ):
-                sent = {**end, "to_id": placement.uri, "to_kind": "uri", "link_type": link_type}
-                link_ids.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
+                link = {**end, "to_id": placement.uri, "to_kind": "uri", "link_type": link_type}
+                link_ids.append(str(ctx.run("link.create", link)["result"]["link_id"]))
     ctx.target(p.document_id)
     ctx.note_changes(document_ids=[p.document_id])
     return {"document_id": p.document_id, "link_ids": link_ids}

@@ -135,13 +135,13 @@ def _mask(selector: Any, width: float, height: float) -> tuple[list[Fractions] |
     try:
         if kind == "SvgSelector" and isinstance(value, str) and len(value) < 1_000_000:
             shape = next(element for element in parse_xml(value.encode()).iter("{*}polygon", "{*}path"))
-            drawn = shape.get("points") or shape.get("d") or ""
-            if set(re.findall("[A-Za-z]", drawn)) - set("MLZmze"):
+            outline = shape.get("points") or shape.get("d") or ""
+            if set(re.findall("[A-Za-z]", outline)) - set("MLZmze"):
                 raise ValueError  # curves and relative paths
-            corners = [(float(x) / width, float(y) / height) for x, y in _CORNER.findall(drawn)]
+            corners = [(float(x) / width, float(y) / height) for x, y in _CORNER.findall(outline)]
         elif kind == "FragmentSelector" and isinstance(value, str) and (box := _XYWH.search(value)):
             x, y, w, h = (float(group) for group in box.groups())
-            corners = [((x + a * w) / width, (y + b * h) / height) for a, b in WHOLE]
+            corners = [((x + across * w) / width, (y + down * h) / height) for across, down in WHOLE]
         else:
             raise ValueError
         if not 3 <= len(corners) <= MOST_CORNERS:

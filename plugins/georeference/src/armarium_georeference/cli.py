@@ -24,5 +24,5 @@ def draw_map(
 ) -> None:
     """Draw a page on the ground, with coastlines, its segments and the errors of its control points."""
     of = f"passes/{pass_id}" if pass_id else "documents/{id}"
-    drawn = save_drawing(page, f"/api/georeference/{of}/map", "-map.html", out, overwrite=overwrite)
-    answer(drawn, in_words("Drew {name} to {path}.", drawn))
+    saved = save_drawing(page, f"/api/georeference/{of}/map", "-map.html", out, overwrite=overwrite)
+    answer(saved, in_words("Drew {name} to {path}.", saved))

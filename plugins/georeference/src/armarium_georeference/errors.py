@@ -11,7 +11,7 @@ unknown_segment = missing("segment", "The segments of its page have the right on
 unknown_entity = missing("entity", "List the entities to find the right id.", key="entity_id")
 
 not_lon_lat = Invalid.saying(
-    "not_lon_lat", "{given!r} is no place: write longitude and latitude in degrees, as in 2.35,48.86."
+    "not_lon_lat", "{given!r} is not a place: write longitude and latitude in degrees, as in 2.35,48.86."
 )
 
 

@@ -172,9 +172,9 @@ def is_mirrored(picture: Points, ground: Points) -> bool:
 
 def _too_few(kind: Type, have: int, distinct: int) -> str:
     apart = "1 has a place of its own" if distinct == 1 else f"{distinct} have places of their own"
-    same = "" if distinct == have else f", of which {apart}"
+    repeated_words = "" if distinct == have else f", of which {apart}"
     number = f"{have} {'counts' if have == 1 else 'count'}"
-    return f"A {kind} transformation needs {NEEDED[kind]} control points; {number}{same}. Set more, or switch more on."
+    return f"A {kind} transformation needs {NEEDED[kind]} control points; {number}{repeated_words}. Set more, or switch more on."
 
 
 def _frame(points: Points) -> Frame:
@@ -216,9 +216,9 @@ def _solve(design: Points, target: Points, kind: Type) -> Points:
 def _helmert(xy: Points, target: Points) -> tuple[float, ...]:
     import numpy as np
 
-    zero, one = np.zeros(len(xy)), np.ones(len(xy))
-    east = np.column_stack([xy[:, 0], -xy[:, 1], one, zero])
-    north = np.column_stack([xy[:, 1], xy[:, 0], zero, one])
+    zero, ones = np.zeros(len(xy)), np.ones(len(xy))
+    east = np.column_stack([xy[:, 0], -xy[:, 1], ones, zero])
+    north = np.column_stack([xy[:, 1], xy[:, 0], zero, ones])
     solved = _solve(np.vstack([east, north]), np.concatenate([target[:, 0], target[:, 1]]), "helmert")
     if float(np.hypot(solved[0], solved[1])) < 1e-6:
         raise Degenerate(
@@ -247,11 +247,11 @@ def _projective(here: Frame, there: Frame, xy: Points, target: Points) -> Fit:
     import numpy as np
 
     x, y, u, v = xy[:, 0], xy[:, 1], target[:, 0], target[:, 1]
-    zero, one = np.zeros(len(x)), np.ones(len(x))
+    zero, ones = np.zeros(len(x)), np.ones(len(x))
     design = np.vstack(
         [
-            np.column_stack([x, y, one, zero, zero, zero, -u * x, -u * y]),
-            np.column_stack([zero, zero, zero, x, y, one, -v * x, -v * y]),
+            np.column_stack([x, y, ones, zero, zero, zero, -u * x, -u * y]),
+            np.column_stack([zero, zero, zero, x, y, ones, -v * x, -v * y]),
         ]
     )
     h = _solve(design, np.concatenate([u, v]), "projective")
@@ -261,8 +261,8 @@ def _projective(here: Frame, there: Frame, xy: Points, target: Points) -> Fit:
         fu, fv = (h[0] * x + h[1] * y + h[2]) / w, (h[3] * x + h[4] * y + h[5]) / w
         slopes = np.vstack(
             [
-                np.column_stack([x / w, y / w, one / w, zero, zero, zero, -fu * x / w, -fu * y / w]),
-                np.column_stack([zero, zero, zero, x / w, y / w, one / w, -fv * x / w, -fv * y / w]),
+                np.column_stack([x / w, y / w, ones / w, zero, zero, zero, -fu * x / w, -fu * y / w]),
+                np.column_stack([zero, zero, zero, x / w, y / w, ones / w, -fv * x / w, -fv * y / w]),
             ]
         )
         step = np.linalg.lstsq(slopes, np.concatenate([u - fu, v - fv]), rcond=None)[0]
@@ -303,10 +303,10 @@ def _kernel(squares: Points) -> Points:
     return out
 
 
-def _distances(a: Points, b: Points) -> Points:
+def _distances(first: Points, second: Points) -> Points:
     """Return the squared distances of each of *a* to each of *b*."""
-    dx = a[:, 0, None] - b[None, :, 0]
-    dy = a[:, 1, None] - b[None, :, 1]
+    dx = first[:, 0, None] - second[None, :, 0]
+    dy = first[:, 1, None] - second[None, :, 1]
     dx *= dx
     dy *= dy
     dx += dy

@@ -66,12 +66,14 @@ class Gazetteer:
         while at < len(words):
             for length in range(min(self.longest, len(words) - at), 0, -1):
                 first = words[at].group()
-                written = text[words[at].start() : words[at + length - 1].end()]
-                if first[0].islower() or len(written) < 2:
+                name_as_written = text[words[at].start() : words[at + length - 1].end()]
+                if first[0].islower() or len(name_as_written) < 2:
                     continue
-                places = {place for form in name_forms(written) for place in self.by_name.get(form, ())}
+                places = {
+                    place for form in name_forms(name_as_written) for place in self.by_name.get(form, ())
+                }
                 if places:
-                    yield written, tuple(sorted(places, key=lambda place: place.uri))
+                    yield name_as_written, tuple(sorted(places, key=lambda place: place.uri))
                     at += length - 1
                     break
             at += 1
@@ -186,17 +188,17 @@ def _point(geometry: Any) -> tuple[float | None, float | None]:
 def _table_places(file: IO[bytes], stem: str) -> Iterator[GazetteerPlace]:
     try:
         table = read_table(file)
-        where = {
+        columns = {
             what: next((name for name in names if name in table.columns), "")
             for what, names in _COLUMNS.items()
         }
-        if not where["name"]:
+        if not columns["name"]:
             raise BadGazetteer(
                 f"Its first line has no column of names ({', '.join(_COLUMNS['name'])}); its columns are "
                 f"{', '.join(table.columns)[:200]}."
             )
         for number, row in table.rows:
-            cells = {what: row.get(name, "") for what, name in where.items()}
+            cells = {what: row.get(name, "") for what, name in columns.items()}
             names = (cells["name"], *_SEVERAL.split(cells["others"]))
             distinct_names = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
             if distinct_names:

@@ -24,18 +24,18 @@ def take_points(ctx: ActionContext, format_name: str, page: TakenPage) -> list[s
     if format_name != FORMAT:
         return []
     extras: dict[str, Any] = page.model.extras.get(FORMAT) or {}
-    stated: list[dict[str, Any]] = extras.get("points") or []
-    if not stated:
+    points: list[dict[str, Any]] = extras.get("points") or []
+    if not points:
         return []
     code = f"EPSG:{extras['epsg']}" if extras.get("epsg") else None
     if code is None:
         return [
-            f"{count_noun(len(stated), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
+            f"{count_noun(len(points), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
             "reference system is stated. Add a first line such as #CRS: EPSG:25830 and import the file again."
         ]
     placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]] = []
     beyond = 0
-    for point in stated:
+    for point in points:
         at = page.fraction(point["x"], point["y"])
         if at is None:
             beyond += 1
@@ -43,9 +43,9 @@ def take_points(ctx: ActionContext, format_name: str, page: TakenPage) -> list[s
         try:
             placed.append((point, at, to_world(code, point["map_x"], point["map_y"])))
         except BadCoordinates as refusal:
-            return [f"{count_noun(len(stated), 'control point')} kept with the pass and not set. {refusal}"]
+            return [f"{count_noun(len(points), 'control point')} kept with the pass and not set. {refusal}"]
     _write(ctx, page, code, placed)
-    off = sum(1 for one, _, _ in placed if not one["enabled"])
+    off = sum(1 for point, _, _ in placed if not point["enabled"])
     notes = [
         f"{count_noun(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; now choose the type of "
         "transformation of this pass."

@@ -89,20 +89,20 @@ def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
     return names
 
 
-def _limit_of(stated: Any) -> dict[str, str]:
+def _limit_of(bound: Any) -> dict[str, str]:
     """Return one side of a timespan: the date as stated, or for an incomplete one the days between which it lies."""
-    if not stated:
+    if not bound:
         return {}
-    span = span_of(str(stated))
-    if span is not None and _ISO.fullmatch(str(stated)):
-        return {"in": str(stated)}
+    span = span_of(str(bound))
+    if span is not None and _ISO.fullmatch(str(bound)):
+        return {"in": str(bound)}
     sides = {} if span is None else {"earliest": span.start, "latest": span.end}
     return {side: _iso(day) for side, day in sides.items() if abs(day) < _LONGEST}
 
 
 def _iso(day: int) -> str:
-    year, rest = divmod(day, 10_000)
-    return f"{'-' if year < 0 else ''}{abs(year):04}-{rest // 100:02}-{rest % 100:02}"
+    year, month_and_day = divmod(day, 10_000)
+    return f"{'-' if year < 0 else ''}{abs(year):04}-{month_and_day // 100:02}-{month_and_day % 100:02}"
 
 
 def _write_when(when: Any) -> dict[str, Any] | None:

@@ -162,7 +162,9 @@ def _graticule(transform: PassTransform, window: Window) -> Iterator[str]:
     for label, line in lines[:_MOST_LINES]:
         for run in _runs(transform, window, line):
             yield f'<path d="{_path(run, close=False)}"/>'
-            visible = [p for p in run.tolist() if 4 < p[0] < width - 40 and 12 < p[1] < height - 4]
+            visible = [
+                point for point in run.tolist() if 4 < point[0] < width - 40 and 12 < point[1] < height - 4
+            ]
             if visible:
                 yield f'<text x="{visible[0][0] + 3:.0f}" y="{visible[0][1] - 3:.0f}">{label}</text>'
 
@@ -192,9 +194,9 @@ def _arrows(transform: PassTransform, window: Window, control: Points) -> Iterat
     longest = max(errors, default=0.0)
     # Metres on the ground are about metres of the plane; arrows too short to be seen are lengthened.
     times = max(1.0, _ARROW * window.scale / longest) if longest > 0 else 1.0
-    for number, (one, (x, y)) in enumerate(zip(transform.residuals, at, strict=True), start=1):
-        if one["error_m"] is not None:
-            dx, dy = one["dx_m"] * times / window.scale, -one["dy_m"] * times / window.scale
+    for number, (residual, (x, y)) in enumerate(zip(transform.residuals, at, strict=True), start=1):
+        if residual["error_m"] is not None:
+            dx, dy = residual["dx_m"] * times / window.scale, -residual["dy_m"] * times / window.scale
             if math.hypot(dx, dy) > 1:
                 yield f'<path class="arrow" marker-end="url(#head)" d="M{x:.1f} {y:.1f}l{dx:.1f} {dy:.1f}"/>'
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/><text x="{x + 6:.1f}" y="{y - 6:.1f}">{number}</text>'
@@ -202,7 +204,9 @@ def _arrows(transform: PassTransform, window: Window, control: Points) -> Iterat
 
 def _scale_bar(window: Window) -> str:
     metres = 10 ** math.floor(math.log10(window.scale * window.size[0] / 4))
-    metres *= next(m for m in (5, 2, 1) if m * metres <= window.scale * window.size[0] / 3 or m == 1)
+    metres *= next(
+        factor for factor in (5, 2, 1) if factor * metres <= window.scale * window.size[0] / 3 or factor == 1
+    )
     label = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
     length, y = metres / window.scale, window.size[1] - 14
     plate = f'<rect x="6" y="{y - 20}" width="{length + 16:.0f}" height="28"/>'

@@ -95,13 +95,13 @@ def on_ground(transform: PassTransform, outlines: Sequence[Outline]) -> list[OnG
     areas = _signed_areas(world, starts[: len(rings) + 1]).tolist() if is_plain else []
     answers: list[OnGround] = []
     at_line = len(rings)
-    for number, one in enumerate(outlines):
+    for number, outline in enumerate(outlines):
         baseline = None
-        if one.baseline:
+        if outline.baseline:
             if whole[at_line]:
                 baseline = worldshapes.line(listed[bounds[at_line] : bounds[at_line + 1]])
             at_line += 1
-        if one.rendition_id != transform.rendition_id:
+        if outline.rendition_id != transform.rendition_id:
             answers.append(OnGround(None, None, OTHER_PICTURE))
         elif not whole[number]:
             answers.append(OnGround(None, None, BEYOND))
@@ -153,10 +153,10 @@ def _densify(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, 
     parts[(ends - 1)[~np.asarray(closed)]] = 1
     if (parts == 1).all():
         return flat, sizes
-    which = np.repeat(np.arange(len(flat)), parts)
+    outline_numbers = np.repeat(np.arange(len(flat)), parts)
     firsts = np.cumsum(parts) - parts
-    share = (np.arange(len(which)) - firsts[which]) / parts[which]
-    dense = flat[which] + (following[which] - flat[which]) * share[:, None]
+    share = (np.arange(len(outline_numbers)) - firsts[outline_numbers]) / parts[outline_numbers]
+    dense = flat[outline_numbers] + (following[outline_numbers] - flat[outline_numbers]) * share[:, None]
     return dense, np.add.reduceat(parts, ends - sizes)
 
 
@@ -169,15 +169,15 @@ def _poles_inside(transform: PassTransform, ring: Points) -> tuple[bool, bool]:
     assert transform.plane is not None
     assert transform.size is not None
     area = Polygon(transform.fit.apply(pixels_up(ring, transform.size))).buffer(0)
-    held = []
+    contains_pole = []
     for lat in (90.0, -90.0):
         try:
             pole = transform.plane.project(np.array([[0.0, lat]]))
         except BadCoordinates:
-            held.append(False)
+            contains_pole.append(False)
             continue
-        held.append(bool(area.contains(Point(*pole[0]))))
-    return held[0], held[1]
+        contains_pole.append(bool(area.contains(Point(*pole[0]))))
+    return contains_pole[0], contains_pole[1]
 
 
 def features(
@@ -190,16 +190,16 @@ def features(
     """Return the GeoJSON features of a pass, and what of it is left out. *languages*: for each segment, as
     stated for it or for what contains it.
     """
-    made, left = [], []
+    closed_features, unplaced = [], []
     error_m = transform.error_m
     for outline, shape in zip(outlines, placed, strict=True):
         if shape.geometry is None:
-            left.append(
+            unplaced.append(
                 {"pass_id": transform.pass_id, "segment_id": outline.id, "why": f"The segment: {shape.why}"}
             )
             continue
         text = texts.get(outline.id)
-        made.append(
+        closed_features.append(
             {
                 "type": "Feature",
                 "id": outline.id,
@@ -214,4 +214,4 @@ def features(
                 },
             }
         )
-    return made, left
+    return closed_features, unplaced

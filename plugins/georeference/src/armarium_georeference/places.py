@@ -52,7 +52,7 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
     entity = require_entity(find, entity_id)
     span = _parse_span(date)
     values: Sequence[Mapping[str, Any]] = entity.get("place_values") or []
-    holding, notes = _holding(values, span)
+    holding, notes = _select_holding(values, span)
     candidates = [_resolve_value(find, value, span, (entity_id,)) for value in holding]
     candidates = [
         candidate for number, candidate in enumerate(candidates) if candidate not in candidates[:number]
@@ -62,7 +62,7 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
     elif not candidates:
         status = "none-for-date"
     else:
-        status = "stated" if len(_distinct(candidates)) == 1 else "several"
+        status = "stated" if len(_drop_repeated(candidates)) == 1 else "several"
     return {
         "entity_id": entity_id,
         "date": date,
@@ -73,15 +73,15 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
     }
 
 
-def _distinct(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _drop_repeated(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return one value per place: the same ground from another source, or for later years, is not another place."""
     distinct: list[Mapping[str, Any]] = []
     for resolution in resolved:
-        same = (
+        is_same_place = (
             resolution == other or resolution["geometry"] == other["geometry"] is not None
             for other in distinct
         )
-        if not any(same):
+        if not any(is_same_place):
             distinct.append(resolution)
     return distinct
 
@@ -98,7 +98,9 @@ def span_of_when(when: Mapping[str, Any] | None) -> Span:
     return span_between(*((when or {}).get(side) for side in ("start", "end")))
 
 
-def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Mapping[str, Any]], list[str]]:
+def _select_holding(
+    values: Sequence[Mapping[str, Any]], asked_span: Span
+) -> tuple[list[Mapping[str, Any]], list[str]]:
     """Return the place values that hold on some day of *asked*, and notes about the others."""
     holding, notes = [], []
     for value in values:
@@ -110,7 +112,7 @@ def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Map
             continue
         if span.end < span.start:
             notes.append(f"“{label}” is left out: by its dates it ends before it begins.")
-        elif span.overlaps(asked):
+        elif span.overlaps(asked_span):
             holding.append(value)
     return holding, notes
 
@@ -153,9 +155,9 @@ def _anchor(find: Find, entity_id: str, span: Span, trail: tuple[str, ...]) -> A
     if entity.get("merged_into_id"):
         return _anchor(find, str(entity["merged_into_id"]), span, (*trail, entity_id))
     name = str(entity.get("canonical_name") or entity_id)
-    holding, _ = _holding(entity.get("place_values") or [], span)
+    holding, _ = _select_holding(entity.get("place_values") or [], span)
     resolved = [_resolve_value(find, value, span, (*trail, entity_id)) for value in holding]
-    places = _distinct(resolved)
+    places = _drop_repeated(resolved)
     if not places:
         raise NoArea(f"“{name}”, which it is relative to, has no place at that date.")
     if len(places) > 1:
@@ -182,5 +184,9 @@ def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
 
 
 def _unit(lon: float, lat: float) -> tuple[float, float, float]:
-    a, b = math.radians(lon), math.radians(lat)
-    return math.cos(b) * math.cos(a), math.cos(b) * math.sin(a), math.sin(b)
+    lon_angle, lat_angle = math.radians(lon), math.radians(lat)
+    return (
+        math.cos(lat_angle) * math.cos(lon_angle),
+        math.cos(lat_angle) * math.sin(lon_angle),
+        math.sin(lat_angle),
+    )

@@ -184,11 +184,13 @@ def offsets(true: Points, fitted: Points) -> list[Offset]:
     """Return the offset of each fitted place from the true one, along the geodesic."""
     azimuth, _, distance = ellipsoid().inv(true[:, 0], true[:, 1], fitted[:, 0], fitted[:, 1])
     return [
-        Offset(d * math.sin(math.radians(a)), d * math.cos(math.radians(a)), float(d))
-        for a, d in zip(azimuth.tolist(), distance.tolist(), strict=True)
+        Offset(length * math.sin(math.radians(angle)), length * math.cos(math.radians(angle)), float(length))
+        for angle, length in zip(azimuth.tolist(), distance.tolist(), strict=True)
     ]
 
 
 def rms(distances: Sequence[float]) -> float | None:
     """Return the root mean square; None if there are no numbers."""
-    return math.sqrt(sum(d * d for d in distances) / len(distances)) if distances else None
+    return (
+        math.sqrt(sum(distance * distance for distance in distances) / len(distances)) if distances else None
+    )

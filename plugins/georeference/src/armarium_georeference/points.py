@@ -76,7 +76,7 @@ def point_answer(conn: Connection, point_id: str) -> dict[str, Any]:
 
 
 def _standing_points(conn: Connection, pass_id: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    standing = _standing(conn, [row["id"] for row in rows])
+    standing = _load_standing(conn, [row["id"] for row in rows])
     readings = counting_readings(conn, pass_id, WORLD_POINT, reading_rule(conn))
     rendition_id = rendition_of_pass(conn, pass_id)
     answers = []
@@ -117,7 +117,7 @@ def _why_not(
     return None
 
 
-def _standing(conn: Connection, ids: Sequence[str]) -> dict[str, _Standing]:
+def _load_standing(conn: Connection, ids: Sequence[str]) -> dict[str, _Standing]:
     box = (segments.c.bbox_x, segments.c.bbox_y, segments.c.bbox_w, segments.c.bbox_h)
     statement = (
         select(

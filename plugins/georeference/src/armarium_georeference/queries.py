@@ -159,21 +159,23 @@ def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
     """
     require_document(conn, doc_id)
     geometries: list[dict[str, Any]] = []
-    left: list[dict[str, Any]] = []
+    left_out: list[dict[str, Any]] = []
     for pass_id, _ in passes_of(conn, doc_id):
         transform = transform_of(conn, pass_id)
         if transform.type is None or transform.problem is not None:
             why = transform.problem or "It has no transformation."
-            left.append({"pass_id": pass_id, "segment_id": None, "why": why})
+            left_out.append({"pass_id": pass_id, "segment_id": None, "why": why})
             continue
         outlines = outlines_of(conn, pass_id)
         texts = counting_readings(conn, pass_id, rule=reading_rule(conn))
         ladder = ladder_of_pass(conn, doc_id, pass_id)
         languages = {outline.id: ladder.value("language", outline.id) for outline in outlines}
-        some, others = features(transform, outlines, on_ground(transform, outlines), texts, languages)
-        geometries += some
-        left += others
-    return {"type": "FeatureCollection", "features": geometries, "left_out": left}
+        drawn_features, others = features(
+            transform, outlines, on_ground(transform, outlines), texts, languages
+        )
+        geometries += drawn_features
+        left_out += others
+    return {"type": "FeatureCollection", "features": geometries, "left_out": left_out}
 
 
 @query(

@@ -33,34 +33,34 @@ def place_page(job: JobContext, page_id: str) -> PageWork:
     """Link the lines of one page that name a place of the gazetteer; ambiguous names are left to people."""
     gazetteer = _gazetteer(job)
     with job.library.db.read() as conn:
-        written: list[Mapping[str, Any]] = [
+        place_names: list[Mapping[str, Any]] = [
             place
             for places in job.engine.points.ask(armarium_georeference_mentions, conn, page_id)
             for place in places
         ]
-        if not written:
-            written += _lines(conn, page_id)
+        if not place_names:
+            place_names += _lines(conn, page_id)
     placements: dict[tuple[str, str], dict[str, Any]] = {}
     several = 0
-    for place_name in written:
+    for place_name in place_names:
         for _, places in gazetteer.find(place_name["text"]):
             if len(places) > 1:
                 several += 1
                 continue
-            found = {
+            placement = {
                 "segment_id": place_name["segment_id"],
                 "uri": places[0].uri,
                 "entity_id": place_name.get("entity_id"),
             }
-            placements.setdefault((place_name["segment_id"], places[0].uri), found)
+            placements.setdefault((place_name["segment_id"], places[0].uri), placement)
     if several:
         job.log("info", f"{several} names belong to several places of the gazetteer.", document_id=page_id)
     if not placements:
         raise PageSkipped("It names no place that is unique by its name in the gazetteer.")
-    sent = {"document_id": page_id, "placements": list(placements.values())}
+    params = {"document_id": page_id, "placements": list(placements.values())}
     return PageWork(
         "georeference.place_names",
-        sent,
+        params,
         output={"placed": len(placements), "several": several},
         answers=("link_ids",),
     )

@@ -138,8 +138,8 @@ def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any]
     # In the plane that preserves distances and bearings from the anchor.
     steps = max(_ARC, round(width / 3))
     angles = [math.radians(start + width * n / steps) for n in range(steps + 1)]
-    outer = [(farthest * math.sin(a), farthest * math.cos(a)) for a in angles]
-    inner = [(nearest * math.sin(a), nearest * math.cos(a)) for a in reversed(angles)]
+    outer = [(farthest * math.sin(angle), farthest * math.cos(angle)) for angle in angles]
+    inner = [(nearest * math.sin(angle), nearest * math.cos(angle)) for angle in reversed(angles)]
     if width >= 360:
         area = Polygon(outer[:-1], [inner[:-1]] if nearest > 0 else [])
     else:
@@ -171,19 +171,22 @@ def _with_holes(outer: list[list[float]], holes: list[list[list[float]]]) -> dic
         raise NoArea("The distance is zero, so no area follows from it.")
     if not holes:
         return whole
-    left = shape(whole)
+    remaining = shape(whole)
     for hole in holes:
         cut = worldshapes.polygon(hole)
         if cut is not None:
-            left = left.difference(shape(cut))
+            remaining = remaining.difference(shape(cut))
     from shapely.geometry.polygon import orient
 
-    if left.geom_type == "Polygon":
-        return _plain(mapping(orient(left, 1.0)))
-    parts = [orient(polygon, 1.0) for polygon in left.geoms if polygon.geom_type == "Polygon"]
-    return {"type": "MultiPolygon", "coordinates": [_plain(mapping(part))["coordinates"] for part in parts]}
+    if remaining.geom_type == "Polygon":
+        return _make_lists(mapping(orient(remaining, 1.0)))
+    parts = [orient(polygon, 1.0) for polygon in remaining.geoms if polygon.geom_type == "Polygon"]
+    return {
+        "type": "MultiPolygon",
+        "coordinates": [_make_lists(mapping(part))["coordinates"] for part in parts],
+    }
 
 
-def _plain(geometry: Mapping[str, Any]) -> dict[str, Any]:
+def _make_lists(geometry: Mapping[str, Any]) -> dict[str, Any]:
     rings = [[[*place] for place in ring] for ring in geometry["coordinates"]]
     return {"type": geometry["type"], "coordinates": rings}

@@ -245,7 +245,7 @@ def _remark(transform: PassTransform, picture: Points, ground: Points, true: Poi
 
 def transform_answer(transform: PassTransform) -> dict[str, Any]:
     """Return the answer over HTTP (Transform)."""
-    made = transform.fit
+    fit = transform.fit
     return {
         "pass_id": transform.pass_id,
         "type": transform.type,
@@ -257,9 +257,9 @@ def transform_answer(transform: PassTransform) -> dict[str, Any]:
         "pixel_height": transform.size[1] if transform.size else None,
         "control_points": transform.points,
         "plane": None if transform.plane is None else asdict(transform.plane),
-        "picture_frame": None if made is None else made.picture._asdict(),
-        "ground_frame": None if made is None else made.ground._asdict(),
-        "coefficients": None if made is None else list(made.coefficients),
+        "picture_frame": None if fit is None else fit.picture._asdict(),
+        "ground_frame": None if fit is None else fit.ground._asdict(),
+        "coefficients": None if fit is None else list(fit.coefficients),
         "rms_m": transform.rms_m,
         "residuals": transform.residuals,
         "notes": transform.notes if transform.problem is None else [transform.problem],

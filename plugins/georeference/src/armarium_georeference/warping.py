@@ -88,12 +88,12 @@ class Warp:
         """Return the places in the picture (pixels, y up) of places on the ground; NaN where none was found."""
         import numpy as np
 
-        start, known = self.nodes()
+        start, nodes = self.nodes()
         inverse = np.empty_like(ground)
-        step = max(1, 4_000_000 // max(1, len(known)))
+        step = max(1, 4_000_000 // max(1, len(nodes)))
         for at in range(0, len(ground), step):
             part = ground[at : at + step]
-            far = (part[:, 0, None] - known[None, :, 0]) ** 2 + (part[:, 1, None] - known[None, :, 1]) ** 2
+            far = (part[:, 0, None] - nodes[None, :, 0]) ** 2 + (part[:, 1, None] - nodes[None, :, 1]) ** 2
             inverse[at : at + step] = start[far.argmin(axis=1)]
         reach = max(self.size)
         right, above = np.array([0.5, 0.0]), np.array([0.0, 0.5])
@@ -146,9 +146,9 @@ class Warp:
                 corners = (at[row, column], at[row + 1, column], at[row + 1, column + 1], at[row, column + 1])
                 quad = tuple(float(value) for corner in corners for value in corner)
                 mesh.append(((left, top, left + CELL, top + CELL), quad))
-        drawn = Image.new("RGBA", (width + CELL, height + CELL))
+        canvas = Image.new("RGBA", (width + CELL, height + CELL))
         if mesh:
-            drawn = image.convert("RGBA").transform(
-                drawn.size, Image.Transform.MESH, mesh, resample=Image.Resampling.BILINEAR
+            canvas = image.convert("RGBA").transform(
+                canvas.size, Image.Transform.MESH, mesh, resample=Image.Resampling.BILINEAR
             )
-        return drawn.crop((0, 0, width, height))
+        return canvas.crop((0, 0, width, height))

@@ -49,8 +49,8 @@ def line(points: Ring) -> dict[str, Any] | None:
         return None
     lons = _unwrap(points)
     if min(lons) >= -180 and max(lons) <= 180:
-        return {"type": "LineString", "coordinates": [[p[0], p[1]] for p in points]}
-    parts = list(_cut_line([(lon, float(p[1])) for lon, p in zip(lons, points, strict=True)]))
+        return {"type": "LineString", "coordinates": [[point[0], point[1]] for point in points]}
+    parts = list(_cut_line([(lon, float(point[1])) for lon, point in zip(lons, points, strict=True)]))
     if not parts:
         return None
     if len(parts) == 1:
@@ -71,7 +71,13 @@ def _unwrap(points: Ring) -> list[float]:
 
 
 def _signed_area(ring: Ring) -> float:
-    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)) / 2
+    return (
+        sum(
+            point[0] * following[1] - following[0] * point[1]
+            for point, following in zip(ring, [*ring[1:], ring[0]], strict=True)
+        )
+        / 2
+    )
 
 
 def plain_polygon(ring: Ring, area: float) -> dict[str, Any] | None:
@@ -94,11 +100,14 @@ def _cut_area(points: list[tuple[float, float]]) -> dict[str, Any] | None:
     for number in range(math.floor((west + 180) / 360), math.ceil((east + 180) / 360)):
         piece = whole.intersection(box(-180 + 360 * number, -90, 180 + 360 * number, 90))
         parts.extend(
-            orient(translate(one, xoff=-360.0 * number), 1.0)
-            for one in getattr(piece, "geoms", [piece])
-            if one.geom_type == "Polygon" and one.area > 0
+            orient(translate(part, xoff=-360.0 * number), 1.0)
+            for part in getattr(piece, "geoms", [piece])
+            if part.geom_type == "Polygon" and part.area > 0
         )
-    rings = [[[[*p] for p in r.coords] for r in (part.exterior, *part.interiors)] for part in parts]
+    rings = [
+        [[[*position] for position in ring.coords] for ring in (part.exterior, *part.interiors)]
+        for part in parts
+    ]
     if not rings:
         return None
     if len(rings) == 1:
@@ -114,6 +123,6 @@ def _cut_line(points: list[tuple[float, float]]) -> Iterator[list[list[float]]]:
     west, _, east, _ = whole.bounds
     for number in range(math.floor((west + 180) / 360), math.floor((east + 180) / 360) + 1):
         piece = whole.intersection(box(-180 + 360 * number, -90, 180 + 360 * number, 90))
-        for one in getattr(piece, "geoms", [piece]):
-            if one.geom_type == "LineString" and one.length > 0:
-                yield [[*p] for p in translate(one, xoff=-360.0 * number).coords]
+        for part in getattr(piece, "geoms", [piece]):
+            if part.geom_type == "LineString" and part.length > 0:
+                yield [[*position] for position in translate(part, xoff=-360.0 * number).coords]

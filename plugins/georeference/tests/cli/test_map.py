@@ -27,8 +27,8 @@ def test_map_draws_a_page_into_a_file(wills: Machine) -> None:
     for x, y, lon, lat in PLACES:
         run(wills, "georeference.point_create", pass_id=pass_id, x=x, y=y, lon=lon, lat=lat)
     run(wills, "georeference.set_type", pass_id=pass_id, type="polynomial1")
-    drawn = wills.succeed("map", page, "--out", "a/b.html", "--json").json
-    assert drawn["size_bytes"] == Path("a/b.html").stat().st_size
+    answer = wills.succeed("map", page, "--out", "a/b.html", "--json").json
+    assert answer["size_bytes"] == Path("a/b.html").stat().st_size
     assert "<svg" in Path("a/b.html").read_text()
     assert "pass --overwrite" in wills.expect_refusal("map", page, "--out", "a/b.html")
     assert wills.succeed("map", page, "--pass", pass_id, "--out", "c.html").out.endswith("to c.html.\n")

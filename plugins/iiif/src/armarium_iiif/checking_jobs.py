@@ -48,9 +48,9 @@ def _ask(
     ctx: JobContext, publisher: Publisher, remote: Remote, progress: dict[str, Any], *, take: bool
 ) -> None:
     # What is known to differ is asked for whole where it is to be taken.
-    known = {"if-none-match": remote.etag, "if-modified-since": remote.last_modified}
-    sent = {name: value for name, value in known.items() if value}
-    answer = publisher.fetch(remote.url, None if take and remote.digest != remote.original else sent)
+    validators = {"if-none-match": remote.etag, "if-modified-since": remote.last_modified}
+    headers_sent = {name: value for name, value in validators.items() if value}
+    answer = publisher.fetch(remote.url, None if take and remote.digest != remote.original else headers_sent)
     digest = remote.digest or remote.original
     if answer.status == 200:
         digest = hashlib.sha256(answer.data).hexdigest()

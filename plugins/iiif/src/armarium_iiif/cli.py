@@ -107,8 +107,8 @@ def _by_file(session: Session, source: str, choices: dict[str, Any]) -> dict[str
     except UnicodeDecodeError:
         raise Refused(f"{path} is not a IIIF manifest: it is not UTF-8.") from None
     params = {"file": text, "filename": path.name, **choices}
-    done: dict[str, Any] = session.act("iiif.import", params)
-    return {**done["result"], "audit_id": done["audit_id"]}
+    answer: dict[str, Any] = session.act("iiif.import", params)
+    return {**answer["result"], "audit_id": answer["audit_id"]}
 
 
 def _fetch_images(session: Session, ids: list[str]) -> dict[str, Any]:

@@ -143,8 +143,8 @@ def _size(box: Region, text: str, longest: int) -> tuple[tuple[int, int], bool]:
 def _in_numbers(width: int, height: int, size_text: str, text: str, upscale: bool) -> tuple[int, int]:
     within = size_text.startswith("!")
     across, comma, down = size_text.removeprefix("!").partition(",")
-    known = all(_WHOLE.fullmatch(number) for number in (across, down) if number)
-    if not comma or not known or (within and not (across and down)) or not (across or down):
+    is_whole = all(_WHOLE.fullmatch(number) for number in (across, down) if number)
+    if not comma or not is_whole or (within and not (across and down)) or not (across or down):
         raise BadImageRequest("size", text, "is none of max, w, ,h pct:n w,h and !w,h, with ^ to enlarge.")
     if within:
         scale = min(int(across) / width, int(down) / height)

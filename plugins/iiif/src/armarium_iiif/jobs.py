@@ -129,7 +129,7 @@ class _Collection:
         job off.
         """
         try:
-            done = take(*arguments)
+            imported = take(*arguments)
         except ServiceError as refusal:
             address = arguments[0].address if isinstance(arguments[0], Member) else str(arguments[0])
             self.silent = self.silent + 1 if refusal.code == "unreachable" else 0
@@ -141,7 +141,7 @@ class _Collection:
                 self.failed.append({"address": address, "why": refusal.detail})
             return None
         self.silent = 0
-        return done
+        return imported
 
     def _folder(self, parent_id: str, address: str, label: str) -> str:
         with self.ctx.library.db.read() as conn:

@@ -342,9 +342,9 @@ def _direction(manifest: Json, version: int) -> Literal["ltr", "rtl", "ttb"] | N
             (sequence for sequence in as_list(manifest.get("sequences")) if isinstance(sequence, dict)), {}
         )
         direction = first.get("viewingDirection")
-    known: dict[str, Literal["ltr", "rtl", "ttb"]] = {
+    directions: dict[str, Literal["ltr", "rtl", "ttb"]] = {
         "left-to-right": "ltr",
         "right-to-left": "rtl",
         "top-to-bottom": "ttb",
     }
-    return known.get(direction) if isinstance(direction, str) else None
+    return directions.get(direction) if isinstance(direction, str) else None

@@ -213,7 +213,7 @@ def _turn_upright(image: Image.Image, orientation: int) -> Image.Image:
     from PIL import Image
 
     turn = Image.Transpose
-    how = {
+    transposition = {
         2: turn.FLIP_LEFT_RIGHT,
         3: turn.ROTATE_180,
         4: turn.FLIP_TOP_BOTTOM,
@@ -222,7 +222,7 @@ def _turn_upright(image: Image.Image, orientation: int) -> Image.Image:
         7: turn.TRANSVERSE,
         8: turn.ROTATE_90,
     }.get(orientation)
-    return image if how is None else image.transpose(how)
+    return image if transposition is None else image.transpose(transposition)
 
 
 def _is_deep(image: Image.Image) -> bool:
@@ -264,9 +264,9 @@ def level_for(request: ImageRequest) -> int:
 def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> bytes:
     """Return the requested piece, encoded. Invalid with the reason for a damaged file."""
     _, top, _, height = request.region
-    held = pictures.get(source, level_for(request), (top, top + height))
-    profile = held.image.info.get("icc_profile")
-    piece = _cut(held, source, request)
+    decoded = pictures.get(source, level_for(request), (top, top + height))
+    profile = decoded.image.info.get("icc_profile")
+    piece = _cut(decoded, source, request)
     if request.mirrored or request.rotation:
         piece = _turn_image(piece, request)
     if request.quality in ("gray", "bitonal"):
@@ -277,21 +277,21 @@ def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> 
     return _encode_image(piece, request, profile)
 
 
-def _cut(held: DecodedPicture, source: Source, request: ImageRequest) -> Image.Image:
+def _cut(decoded: DecodedPicture, source: Source, request: ImageRequest) -> Image.Image:
     from PIL import Image
 
-    image, level = held.image, held.level
+    image, level = decoded.image, decoded.level
     left, top, width, height = request.region
     if level == 1 and request.size == (width, height):
         if request.region == (0, 0, *image.size):
             return image
-        return image.crop((left, top - held.top, left + width, top - held.top + height))
+        return image.crop((left, top - decoded.top, left + width, top - decoded.top + height))
     across, down = image.width / source.width, -(-source.height // level) / source.height
     box = (
         left * across,
-        top * down - held.top,
+        top * down - decoded.top,
         min((left + width) * across, image.width),
-        min((top + height) * down - held.top, image.height),
+        min((top + height) * down - decoded.top, image.height),
     )
     if request.size == image.size and box == (0, 0, *image.size):
         return image
@@ -305,12 +305,12 @@ def _turn_image(image: Image.Image, request: ImageRequest) -> Image.Image:
     if request.mirrored:
         image = image.transpose(turn.FLIP_LEFT_RIGHT)
     # Pillow rotates counterclockwise, the Image API clockwise.
-    how: Callable[[], Image.Image] | None = {
+    transpose: Callable[[], Image.Image] | None = {
         90: lambda: image.transpose(turn.ROTATE_270),
         180: lambda: image.transpose(turn.ROTATE_180),
         270: lambda: image.transpose(turn.ROTATE_90),
     }.get(request.rotation)
-    return how() if how is not None else image
+    return transpose() if transpose is not None else image
 
 
 def _threshold(image: Image.Image) -> int:

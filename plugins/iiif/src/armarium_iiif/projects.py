@@ -26,8 +26,10 @@ def project_with(engine: Engine, principal: Principal, identifier: str) -> Libra
         if principal.libraries is not None and str(library.path) not in principal.libraries:
             continue
         with library.db.read() as conn:
-            named = (select(table.c.id).where(table.c.id == identifier) for table in (documents, renditions))
-            if conn.execute(union_all(*named)).first() is not None:
+            lookups = (
+                select(table.c.id).where(table.c.id == identifier) for table in (documents, renditions)
+            )
+            if conn.execute(union_all(*lookups)).first() is not None:
                 libraries.append(library)
     if not libraries:
         raise UnknownHere(identifier)

@@ -1,6 +1,6 @@
 """Reads what a manifest says inside itself about the text of a canvas: annotations of Presentation 2 and 3; pure.
 
-Annotations elsewhere, files of text and whatever is no transcription are counted, so that the notes name them.
+Annotations elsewhere, files of text and whatever is not a transcription are counted, so that the notes name them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _annotations(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
 
 
 def _text(annotation: Json) -> tuple[list[str], str | None] | None:
-    """Return the lines of an annotation's body and their language; None if it is no text."""
+    """Return the lines of an annotation's body and their language; None if it is not text."""
     bodies = as_list(annotation.get("body", annotation.get("resource")))
     lines: list[str] = []
     language = None
@@ -124,7 +124,10 @@ def _box(target: Any, size: tuple[int, int] | None) -> Box | None:
             if w > 0 and h > 0:
                 return x, y, w, h
         elif "<svg" in value and len(corners := _CORNER.findall(value)) >= 2:
-            across, down = zip(*((_number(a), _number(b)) for a, b in corners), strict=True)
+            across, down = zip(
+                *((_number(across_text), _number(down_text)) for across_text, down_text in corners),
+                strict=True,
+            )
             return min(across), min(down), max(across) - min(across), max(down) - min(down)
     return None
 

@@ -35,16 +35,16 @@ def test_a_manifest_is_imported_from_a_file(project: Machine, tmp_path: Path) ->
     answer = project.succeed("iiif", "import", "m.json", "--name", "Of others").out
     assert "Of others: 1 page in the folder" in answer
     assert "1 canvas has the id of an earlier one: left out." in answer
-    made = project.succeed("ls", "--json").json
-    assert made
+    new_answer = project.succeed("ls", "--json").json
+    assert new_answer
 
 
 def test_pictures_that_may_not_be_fetched_are_named(project: Machine, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps(MANIFEST))
     answer = project.succeed("iiif", "import", "m.json", "--json").json
-    said = project.succeed("iiif", "pictures", answer["document_id"]).out
-    assert "Fetched 0 pictures." in said
-    assert "127.0.0.1 is not on the network this request may reach" in said
+    output = project.succeed("iiif", "pictures", answer["document_id"]).out
+    assert "Fetched 0 pictures." in output
+    assert "127.0.0.1 is not on the network this request may reach" in output
 
 
 @pytest.mark.parametrize(

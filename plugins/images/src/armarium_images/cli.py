@@ -81,7 +81,7 @@ def split(
 ) -> None:
     """Split pictures into parts, such as two facing pages; each part becomes a child of its source."""
     regions = regions_of(columns, rows, at, box or [])
-    done: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
     with project_session() as session:
         pictures = [document_id(session, picture) for picture in pictures]
         folder = _folder(session, pictures)
@@ -91,25 +91,25 @@ def split(
         _refuse_recursive(recursive)
         for picture in pictures:
             try:
-                done.append(session.post(f"/api/images/{picture}/split", {"regions": regions}))
+                answers.append(session.post(f"/api/images/{picture}/split", {"regions": regions}))
             except Refused as refused:
-                if not done:
+                if not answers:
                     raise
                 before = " " + plural(
-                    len(done), "picture named before it stays", "pictures named before it stay"
+                    len(answers), "picture named before it stays", "pictures named before it stay"
                 )
                 raise Refused(
-                    {**refused.body, "detail": f"{refused}{before} split.", "split": done}
+                    {**refused.body, "detail": f"{refused}{before} split.", "split": answers}
                 ) from refused
 
     def words() -> None:
-        for cut in done:
+        for cut in answers:
             _tell(cut["children"])
-            for left in cut["left_out"]:
-                typer.echo(f"  {left['why']}", err=True)
+            for left_out in cut["left_out"]:
+                typer.echo(f"  {left_out['why']}", err=True)
             typer.echo(f"Take it back with: armarium undo {cut['audit_id']}")
 
-    answer({"items": done, "count": len(done)}, words)
+    answer({"items": answers, "count": len(answers)}, words)
 
 
 GONE = "{removed_ids:picture} went to the Trash. Restore them with: armarium undo {audit_id}"

@@ -61,9 +61,9 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     refused: dict[tuple[object, ...], ServiceError] = library.held.setdefault("images.refused", {})
     # With the file's time, so that a repaired file is examined again.
     picture = (frame.checksum, frame.name, os.stat(stored).st_mtime_ns, max_pixels)
-    known = refused.pop(picture, None)
-    if known is not None:
-        raise known.with_traceback(None)
+    known_refusal = refused.pop(picture, None)
+    if known_refusal is not None:
+        raise known_refusal.with_traceback(None)
     try:
         with library.objects.hold_file(frame.checksum) as path:
             return _cut_all(library, frame, boxes, remembered, path, max_pixels)
@@ -97,16 +97,16 @@ def _cut_all(
     turn = _orientation_of(image) if frame.orientation != UPRIGHT else UPRIGHT
     profile, lossy = image.info.get("icc_profile"), image.format == "JPEG"
     pieces = []
-    for box, known in zip(boxes, remembered, strict=True):
-        if known is None:
-            known = _store(
+    for box, remembered_piece in zip(boxes, remembered, strict=True):
+        if remembered_piece is None:
+            remembered_piece = _store(
                 library,
                 _cut(image, frame, box._replace(left=box.left - left, top=box.top - top), turn),
                 lossy=lossy,
                 profile=profile,
             )
-            remember(library, _outside_words(frame, box), known)
-        pieces.append(known)
+            remember(library, _outside_words(frame, box), remembered_piece)
+        pieces.append(remembered_piece)
     return pieces
 
 
@@ -126,7 +126,7 @@ def _cut(image: Image.Image, frame: Frame, box: Box, turn: int) -> Image.Image:
 def _turn_image(image: Image.Image, orientation: int) -> Image.Image:
     from PIL.Image import Transpose
 
-    how = {
+    transpositions = {
         2: Transpose.FLIP_LEFT_RIGHT,
         3: Transpose.ROTATE_180,
         4: Transpose.FLIP_TOP_BOTTOM,
@@ -135,7 +135,7 @@ def _turn_image(image: Image.Image, orientation: int) -> Image.Image:
         7: Transpose.TRANSVERSE,
         8: Transpose.ROTATE_90,
     }
-    return image.transpose(how[orientation]) if orientation in how else image
+    return image.transpose(transpositions[orientation]) if orientation in transpositions else image
 
 
 def _store(library: Library, image: Image.Image, *, lossy: bool, profile: bytes | None) -> Piece:

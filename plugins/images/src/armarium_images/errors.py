@@ -58,7 +58,7 @@ unknown_batch = missing(
 
 batch_taken_back = Conflict.saying(
     "nothing_to_take_back",
-    "This batch has nothing to undo: none of its pictures is cut, or all cuts were removed already.",
+    "This batch has nothing to undo: none of its pictures is cut, or all cuts have already been removed.",
 )
 not_a_folder = Invalid.saying(
     "not_a_folder", "“{name}” is not a folder. Name a folder or group whose pictures are to be cut."

@@ -26,7 +26,7 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
     except NotFound:
         return {"batch_id": batch_id, "done": 0, "failed": 0}
     at = 0
-    while chunk := _waiting(ctx, batch_id, at):
+    while chunk := _list_waiting(ctx, batch_id, at):
         for sequence, document_id in chunk:
             ctx.check()
             ctx.act(
@@ -47,7 +47,7 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
     return {"batch_id": batch_id, "done": answer["done"], "failed": failed}
 
 
-def _waiting(ctx: JobContext, batch_id: str, after: int) -> list[tuple[int, str]]:
+def _list_waiting(ctx: JobContext, batch_id: str, after: int) -> list[tuple[int, str]]:
     with ctx.library.db.read() as conn:
         return waiting_items(conn, batch_id, after, _CHUNK)
 

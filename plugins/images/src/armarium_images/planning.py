@@ -72,9 +72,13 @@ def check_apart(regions: Sequence[SplitRegion]) -> None:
     rects: list[list[float]] = [region.bbox for region in regions]
     for second in range(len(rects)):
         for first in range(second):
-            a, b = rects[first], rects[second]
-            across = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-            down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+            first_rect, second_rect = rects[first], rects[second]
+            across = min(first_rect[0] + first_rect[2], second_rect[0] + second_rect[2]) - max(
+                first_rect[0], second_rect[0]
+            )
+            down = min(first_rect[1] + first_rect[3], second_rect[1] + second_rect[3]) - max(
+                first_rect[1], second_rect[1]
+            )
             if across > _TOLERANCE and down > _TOLERANCE:
                 raise overlapping(first + 1, second + 1)
 

@@ -48,10 +48,10 @@ def live_children(*columns: Column[Any], where: Sequence[ColumnElement[bool]]) -
 def was_unsplit(conn: Connection, source_id: str) -> bool:
     """Return whether parts into which a picture was split lie in the Trash: somebody took the split back."""
     was_cut = select(cuts.c.child_id).join(documents, documents.c.id == cuts.c.child_id)
-    gone = was_cut.where(
+    cuts_undone = was_cut.where(
         cuts.c.source_id == source_id, cuts.c.kind == "split", documents.c.deleted_at.is_not(None)
     )
-    return conn.execute(gone.limit(1)).first() is not None
+    return conn.execute(cuts_undone.limit(1)).first() is not None
 
 
 def frame_of(conn: Connection, document_id: str, page: int, *, auto_orient: bool) -> Frame:
@@ -161,15 +161,17 @@ def original_of(conn: Connection, document_id: str) -> Original:
     """
     name = require_live(conn, document_id).name
     primary = primary_row(conn, document_id)
-    r = renditions.c
-    originals = select(r.id, r.checksum, r.transform).where(
-        r.document_id == document_id,
-        r.role == "archival-original",
-        r.materialized,
-        r.checksum.is_not(None),
-        r.pixel_width.is_not(None),
+    rendition = renditions.c
+    originals = select(rendition.id, rendition.checksum, rendition.transform).where(
+        rendition.document_id == document_id,
+        rendition.role == "archival-original",
+        rendition.materialized,
+        rendition.checksum.is_not(None),
+        rendition.pixel_width.is_not(None),
     )
-    row = conn.execute(originals.order_by(r.is_primary.desc(), r.created_at, r.id).limit(1)).first()
+    row = conn.execute(
+        originals.order_by(rendition.is_primary.desc(), rendition.created_at, rendition.id).limit(1)
+    ).first()
     if row is None or row.id == primary.rendition_id:
         return Original(primary.rendition_id, name, primary.checksum, IDENTITY)
     return Original(row.id, name, row.checksum, row.transform)
@@ -177,8 +179,10 @@ def original_of(conn: Connection, document_id: str) -> Original:
 
 def treated_rendition(conn: Connection, document_id: str, role: str, checksum: str) -> str | None:
     """Return the document's rendition of that role and checksum, or None."""
-    r = renditions.c
-    alike = select(r.id).where(r.document_id == document_id, r.role == role, r.checksum == checksum)
+    rendition = renditions.c
+    alike = select(rendition.id).where(
+        rendition.document_id == document_id, rendition.role == role, rendition.checksum == checksum
+    )
     return conn.execute(alike).scalar()
 
 

@@ -40,9 +40,9 @@ def treat_picture(
     """
     lift = f" {contrast:g}" if how == "enhanced" else ""
     description = f"{checksum} {how}{lift} q{JPEG_QUALITY}"
-    known = find_remembered(library, description)
-    if known is not None:
-        return known
+    remembered = find_remembered(library, description)
+    if remembered is not None:
+        return remembered
     library.objects.size(checksum)
     with library.objects.hold_file(checksum) as path:
         source = open_image(path, max_pixels=max_pixels, name=f"“{name}”")
@@ -82,7 +82,7 @@ def plain(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def _light(channel: Pixels) -> Pixels:
+def _estimate_paper(channel: Pixels) -> Pixels:
     """Return the lightness of the paper behind the writing, as large as *channel*; nowhere 0."""
     import cv2
     import numpy
@@ -107,7 +107,7 @@ def _even_light(channel: Pixels, to: float) -> Pixels:
     """Return *channel* as if evenly lit: paper becomes *to*."""
     import cv2
 
-    return cv2.divide(channel, _light(channel), scale=to)
+    return cv2.divide(channel, _estimate_paper(channel), scale=to)
 
 
 def _enhance_contrast(pixels: Pixels, contrast: float) -> Pixels:
@@ -117,7 +117,7 @@ def _enhance_contrast(pixels: Pixels, contrast: float) -> Pixels:
     colour = pixels.ndim == 3
     parts: list[Any] = list(cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB))) if colour else [pixels]
     # The paper keeps its own lightness: an old page does not turn white.
-    tone = float(numpy.median(_light(parts[0])))
+    tone = float(numpy.median(_estimate_paper(parts[0])))
     lifted = cv2.createCLAHE(clipLimit=contrast, tileGridSize=(8, 8)).apply(_even_light(parts[0], tone))
     parts[0] = cv2.addWeighted(lifted, 1.5, cv2.GaussianBlur(lifted, (0, 0), 1.2), -0.5, 0)
     return cv2.cvtColor(cv2.merge(parts), cv2.COLOR_LAB2RGB) if colour else parts[0]

@@ -11,23 +11,27 @@ def size(machine: Machine, document: str) -> tuple[int, int]:
 
 
 def test_crop_cuts_pixels_or_parts_and_is_taken_back(wills: Machine) -> None:
-    known = ids(wills)
-    cut = wills.succeed("crop", known["1.png"], "--box", "10,5,40,20", "--json").json
+    known_ids = ids(wills)
+    cut = wills.succeed("crop", known_ids["1.png"], "--box", "10,5,40,20", "--json").json
     assert size(wills, cut["children"][0]["id"]) == (40, 20)
-    answer = wills.succeed("crop", known["1.png"], known["2.png"], "--box", "0%, 0%, 50%, 50%").out
+    answer = wills.succeed("crop", known_ids["1.png"], known_ids["2.png"], "--box", "0%, 0%, 50%, 50%").out
     assert "2.png, crop 1" in answer
     assert "Take it back with: armarium undo " in answer
-    assert wills.succeed("uncrop", known["1.png"]).out.startswith("2 pictures went to the Trash.")
+    assert wills.succeed("uncrop", known_ids["1.png"]).out.startswith("2 pictures went to the Trash.")
 
 
 def test_split_accepts_every_form_of_its_options(wills: Machine) -> None:
-    known = ids(wills)
-    two = wills.succeed("split", known["1.png"], "--at", "40%", "--json").json["items"][0]
-    assert [size(wills, child_id) for child_id in two["child_ids"]] == [(40, 80), (60, 80)]
-    assert "2 pictures" in wills.succeed("unsplit", known["1.png"]).out
-    four = wills.succeed("split", known["2.png"], "--columns", "2", "--rows", "2", "--json").json["items"][0]
+    known_ids = ids(wills)
+    second_item = wills.succeed("split", known_ids["1.png"], "--at", "40%", "--json").json["items"][0]
+    assert [size(wills, child_id) for child_id in second_item["child_ids"]] == [(40, 80), (60, 80)]
+    assert "2 pictures" in wills.succeed("unsplit", known_ids["1.png"]).out
+    four = wills.succeed("split", known_ids["2.png"], "--columns", "2", "--rows", "2", "--json").json[
+        "items"
+    ][0]
     assert {size(wills, child_id) for child_id in four["child_ids"]} == {(50, 40)}
-    answer = wills.succeed("split", known["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%").out
+    answer = wills.succeed(
+        "split", known_ids["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%"
+    ).out
     assert "3.png, split 2" in answer
 
 
@@ -74,28 +78,32 @@ def test_cuts_that_cannot_be_are_refused(wills: Machine) -> None:
 
 
 def test_pictures_and_folders_are_not_cut_together(wills: Machine) -> None:
-    known = ids(wills)
+    known_ids = ids(wills)
     assert "not a folder among others" in wills.expect_refusal(
-        "crop", known["1.png"], known["Sources"], "--box", "0,0,9,9"
+        "crop", known_ids["1.png"], known_ids["Sources"], "--box", "0,0,9,9"
     )
     assert wills.expect_refusal("split", "f" * 32, "--rows", "2").startswith("There is no document")
-    wills.succeed("trash", known["3.png"])
-    half = wills.expect_refusal("split", known["2.png"], known["3.png"], "--rows", "2")
+    wills.succeed("trash", known_ids["3.png"])
+    half = wills.expect_refusal("split", known_ids["2.png"], known_ids["3.png"], "--rows", "2")
     assert half.endswith("1 picture named before it stays split.")
 
 
 def test_enhance_makes_a_rendition_of_each_picture_once(wills: Machine) -> None:
-    known = ids(wills)
+    known_ids = ids(wills)
 
     def roles() -> list[str]:
-        answer = wills.succeed("show", known["1.png"], "--json").json
+        answer = wills.succeed("show", known_ids["1.png"], "--json").json
         return [rendition["role"] for rendition in answer["attachments"]["renditions"]]
 
-    said = wills.succeed("enhance", known["1.png"], known["2.png"], "--make", "background-removed").out
-    assert said.startswith("Background-removed: 2 pictures have one now.\nTake it back with: armarium undo ")
+    output = wills.succeed(
+        "enhance", known_ids["1.png"], known_ids["2.png"], "--make", "background-removed"
+    ).out
+    assert output.startswith(
+        "Background-removed: 2 pictures have one now.\nTake it back with: armarium undo "
+    )
     assert wills.succeed("enhance", "--make", "background-removed", "--json").json["pictures"] == 3
     assert roles() == ["archival-original", "background-removed"]
-    wills.succeed("undo", said.split()[-1])
+    wills.succeed("undo", output.split()[-1])
     assert roles() == ["archival-original"]
     wills.expect_misuse("enhance", "--contrast", "9")
     assert wills.expect_refusal("enhance", "f" * 32).startswith("There is no document")

@@ -153,15 +153,15 @@ def read_known(library: Library, path: Path, folded_names: Iterable[str]) -> Kno
     names = frozenset(folded_names)
     stat = path.stat()
     state = (str(path), stat.st_mtime_ns, stat.st_size, hash(names))
-    held = library.held.get(HELD)
-    if held is None or held[0] != state:
+    cached = library.held.get(HELD)
+    if cached is None or cached[0] != state:
         by_name: dict[str, dict[str, tuple[Authority, float]]] = {}
         notes: list[str] = []
         for entry in entries_of(path, library.is_closed, notes.append):
             for place, name in enumerate(entry.names):
                 for key in names.intersection(name_forms(name)):
                     by_name.setdefault(key, {}).setdefault(entry.uri, (entry, 0.9 if place else 1.0))
-        held = state, KnownEntries(by_name, tuple(notes))
-        library.held[HELD] = held
-    known: KnownEntries = held[1]
-    return known
+        cached = state, KnownEntries(by_name, tuple(notes))
+        library.held[HELD] = cached
+    entries: KnownEntries = cached[1]
+    return entries

@@ -79,8 +79,10 @@ def _entity_id(session: Session, name: str) -> str:
         return str(exact[0]["id"])
     if not exact:
         raise Refused(f"No entity here is called {name!r}; armarium entities lists the existing ones.")
-    some = ", ".join(f"{row['canonical_name']} ({row['id']})" for row in exact[:5])
-    raise Refused(f"{len(exact)} entities are called {name!r}: {some}. Name the one you mean by its id.")
+    first_matches = ", ".join(f"{row['canonical_name']} ({row['id']})" for row in exact[:5])
+    raise Refused(
+        f"{len(exact)} entities are called {name!r}: {first_matches}. Name the one you mean by its id."
+    )
 
 
 def _say_statements(listing: dict[str, Any]) -> Iterator[str]:

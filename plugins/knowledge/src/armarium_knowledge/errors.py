@@ -12,7 +12,7 @@ merged_entity = Conflict.saying(
 )
 merged_entity_is_named = Conflict.saying(
     "merged_entity_named",
-    "The entity {entity_id} cannot be merged into {live_id} while mentions or statements made meanwhile name it; merge the"
+    "The entity {entity_id} cannot be merged into {live_id} while mentions or statements made in the meantime name it; merge the"
     " two here first, and then bring in the rest.",
     id="entity_id",
     live_id="live_id",
@@ -95,7 +95,7 @@ decided_by_person = Forbidden.saying(
 )
 reviewed_by_person = Forbidden.saying(
     "person_only",
-    "Only a person may accept a predicted relation, or decide anew about one that was accepted or rejected.",
+    "Only a person may accept a predicted relation, or decide again about one that was accepted or rejected.",
 )
 
 

@@ -39,8 +39,8 @@ def refold(operations: Any) -> None:
     raw.create_function("fold_lines_again", 1, _fold_lines_again, deterministic=True)
 
     def refold_names(table: str) -> None:
-        again = "fold_names_again(folded_names, canonical_name, names)"
-        raw.execute(f"UPDATE {table} SET folded_names = {again} WHERE folded_names <> ''")
+        names_to_fold = "fold_names_again(folded_names, canonical_name, names)"
+        raw.execute(f"UPDATE {table} SET folded_names = {names_to_fold} WHERE folded_names <> ''")
 
     def refold_texts(table: str) -> None:
         raw.execute(f"UPDATE {table} SET folded_text = fold_lines_again(folded_text) WHERE folded_text <> ''")

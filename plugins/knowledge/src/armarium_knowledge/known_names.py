@@ -91,11 +91,13 @@ class KnownNames:
             at = bisect.bisect(spans, (start, end))
             if (at and spans[at - 1][1] > start) or (at < len(spans) and spans[at][0] < end):
                 continue
-            named = self.by_name[name]
-            if _PARTED.search(text, start, end) and not any("," in entity.canonical_name for entity in named):
+            entities_named = self.by_name[name]
+            if _PARTED.search(text, start, end) and not any(
+                "," in entity.canonical_name for entity in entities_named
+            ):
                 continue
             spans.insert(at, (start, end))
-            names.append(FoundName(start, end, name, tuple(named), score))
+            names.append(FoundName(start, end, name, tuple(entities_named), score))
         return sorted(names)
 
     def _find_exact(self, line: _FoldedLine) -> Iterator[tuple[int, int, str, float]]:
@@ -173,18 +175,20 @@ def known_names(library: Library, seen_by: Connection | None = None) -> KnownNam
             (visible,) = raw_of(seen_by).execute("SELECT count(*) FROM entity").fetchone()
             if visible < state[0]:
                 return _gather_from(seen_by)
-        held = library.held.get(HELD)
-        if held is None or held[0] != tuple(state):
-            held = tuple(state), _gather_from(conn)
-            library.held[HELD] = held
-    names: KnownNames = held[1]
+        cached = library.held.get(HELD)
+        if cached is None or cached[0] != tuple(state):
+            cached = tuple(state), _gather_from(conn)
+            library.held[HELD] = cached
+    names: KnownNames = cached[1]
     return names
 
 
 def _gather_from(conn: Connection) -> KnownNames:
-    e = entities.c
-    listed = select(e.id, e.canonical_name, e.entity_type, e.folded_names)
-    rows = conn.execute(listed.where(e.curation_state.in_(("unreviewed", "verified"))).order_by(e.id))
+    entity = entities.c
+    listed = select(entity.id, entity.canonical_name, entity.entity_type, entity.folded_names)
+    rows = conn.execute(
+        listed.where(entity.curation_state.in_(("unreviewed", "verified"))).order_by(entity.id)
+    )
     return gather(tuple(row) for row in rows)
 
 

@@ -115,9 +115,9 @@ def keys_of(candidate: Candidate) -> set[str]:
     keys: set[str] = set()
     for name in candidate.names:
         for language in {candidate.language, None}:
-            if heard := sounds(name, language):
-                keys.add(" ".join(heard))
-                keys.add(f"~{max(heard, key=len)[:4]}")
+            if sound_key := sounds(name, language):
+                keys.add(" ".join(sound_key))
+                keys.add(f"~{max(sound_key, key=len)[:4]}")
     return keys
 
 

@@ -141,7 +141,7 @@ class PagePlaces:
         return span if isinstance(span, str) else _place_among(lines, *span)
 
     def find(self, row: Mapping[Any, Any]) -> Place | str:
-        """As `place`, of the characters of a row: a mention, a refusal, a piece of evidence."""
+        """Like `place`, of the characters of a row: a mention, a refusal, a piece of evidence."""
         return self.place(*(row[name] for name in ON_LINE))
 
     def words(self, place: Place) -> str:
@@ -149,7 +149,7 @@ class PagePlaces:
         return self.text[place.page_start : place.page_end]
 
     def find_nearby(self, row: Mapping[Any, Any]) -> Place | None:
-        """As `find`; if the characters themselves were corrected, return those that replaced them."""
+        """Like `find`; if the characters themselves were corrected, return those that replaced them."""
         exact = self.find(row)
         if isinstance(exact, Place):
             return exact
@@ -178,7 +178,7 @@ class PagePlaces:
         return places
 
     def piece(self, start: int, end: int) -> Place:
-        """As `pieces`, for characters on one line; Invalid if they cross its end."""
+        """Like `pieces`, for characters on one line; Invalid if they cross its end."""
         places = self.pieces(start, end)
         if len(places) != 1 or (places[0].page_start, places[0].page_end) != (start, end):
             raise several_lines(start, end)
@@ -200,7 +200,7 @@ class KeptPlaces(PagePlaces):
         self._take(conn, document_id, text, spans)
 
     def place(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | str:
-        """As `PagePlaces.place`; what is in none of these lines is looked for on the whole page."""
+        """Like `PagePlaces.place`; what is in none of these lines is looked for on the whole page."""
         place = super().place(segment_id, representation_id, start, end)
         if isinstance(place, Place):
             return place
@@ -219,8 +219,8 @@ def kept_places(conn: Connection, segments_by_page: Mapping[str, set[str]]) -> d
         (json_text(list(segments_by_page)),),
     )
     spans = {}
-    for document_id, text, written in pages:
-        lines = [line for line in orjson.loads(written) if line[0] in segments_by_page[document_id]]
+    for document_id, text, written_lines in pages:
+        lines = [line for line in orjson.loads(written_lines) if line[0] in segments_by_page[document_id]]
         if len({line[0] for line in lines}) == len(segments_by_page[document_id]):
             spans[document_id] = text, lines
     ids = [line[0] for _, lines in spans.values() for line in lines]

@@ -105,20 +105,22 @@ def _answer(
 
 def _answer_properties(library: Any, extension: schemas.ExtendEntities) -> dict[str, Any]:
     """Return the properties of entities; of those that are not here, nothing."""
-    known = {prop.id: reconciling.PROPERTIES.get(prop.id) for prop in extension.properties}
+    known_properties = {prop.id: reconciling.PROPERTIES.get(prop.id) for prop in extension.properties}
     with library.db.read() as conn:
         rows = reconciling.visible_entities(conn, extension.ids)
     answered = []
     for entity_id in dict.fromkeys(extension.ids):
         row, properties = rows.get(entity_id), []
         for prop in extension.properties:
-            known_property = known[prop.id]
+            known_property = known_properties[prop.id]
             values = (
                 list(known_property.values(row)) if row is not None and known_property is not None else []
             )
             properties.append({"id": prop.id, "values": values[: prop.limit or None]})
         answered.append({"id": entity_id, "properties": properties})
-    meta = [{"id": key, "name": prop.name if prop is not None else key} for key, prop in known.items()]
+    meta = [
+        {"id": key, "name": prop.name if prop is not None else key} for key, prop in known_properties.items()
+    ]
     return {"meta": meta, "rows": answered}
 
 
@@ -211,7 +213,7 @@ def suggest(
                 matches = [
                     entity_type
                     for entity_type in reconciling.entity_types(conn)
-                    if _begins(entity_type["name"], prefix)
+                    if _begins_with(entity_type["name"], prefix)
                 ]
                 matches = matches[cursor : cursor + limit]
     return schemas.ReconciliationSuggestions.model_validate({"result": matches})
@@ -247,8 +249,8 @@ def preview(
 
 def _find_properties(prefix: str) -> list[dict[str, str]]:
     listed = ({"id": prop.id, "name": prop.name} for prop in reconciling.PROPERTIES.values())
-    return [prop for prop in listed if _begins(prop["name"], prefix) or _begins(prop["id"], prefix)]
+    return [prop for prop in listed if _begins_with(prop["name"], prefix) or _begins_with(prop["id"], prefix)]
 
 
-def _begins(name: str, prefix: str) -> bool:
+def _begins_with(name: str, prefix: str) -> bool:
     return name.casefold().startswith(prefix.casefold())

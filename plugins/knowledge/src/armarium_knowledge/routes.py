@@ -36,7 +36,9 @@ def export_biography(
         content = biography(conn, entity_id)
     name = file_name(content["entity"], format)
     plain = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
-    how = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
     return Response(
-        write_biography(content, format), media_type=MEDIA[format][1], headers={"Content-Disposition": how}
+        write_biography(content, format),
+        media_type=MEDIA[format][1],
+        headers={"Content-Disposition": disposition},
     )

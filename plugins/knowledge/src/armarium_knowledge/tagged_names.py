@@ -32,22 +32,22 @@ def tagged_on_page(conn: Connection, places: PagePlaces) -> list[dict[str, Any]]
     if places.pass_id is None:
         return []
     placed = placed_marks(conn, places.pass_id, {line.segment_id: line.text for line in places.lines})
-    named = [
+    marked_names = [
         (line, mark)
         for line in places.lines
         for mark in sorted(placed.by_segment.get(line.segment_id, ()), key=lambda mark: mark.start)
         if mark.kind in TYPES and mark.start < mark.end
     ]
-    return [_describe_name(parts, line, mark) for parts in _whole_names(named) for line, mark in parts]
+    return [_describe_name(parts, line, mark) for parts in _whole_names(marked_names) for line, mark in parts]
 
 
 Parts = list[tuple[Line, Mark]]
 
 
-def _whole_names(named: Sequence[tuple[Line, Mark]]) -> list[Parts]:
+def _whole_names(marked_names: Sequence[tuple[Line, Mark]]) -> list[Parts]:
     """Group the parts of names that go on over the ends of lines."""
     names: list[Parts] = []
-    for line, mark in named:
+    for line, mark in marked_names:
         before, last = names[-1][-1] if names else (None, None)
         goes_on = mark.stated.get("continued") == "true" and mark.start == 0
         if (

@@ -41,14 +41,14 @@ def preparations(library: Library, p: PreparePage, *, max_pixels: int) -> list[P
     with library.db.read() as conn:
         picture = page_image(library, conn, p.document_id)
         lines = _baselines(conn, p.document_id) if p.deskew or p.dewarp else ()
-    held: dict[tuple[object, ...], list[Preparation]] = library.held.setdefault("layout.prepared", {})
+    preparations: dict[tuple[object, ...], list[Preparation]] = library.held.setdefault("layout.prepared", {})
     steps = (picture, lines, p.deskew, p.dewarp, p.background)
-    if steps not in held:
+    if steps not in preparations:
         prepared = _prepare(library, picture, lines, p, max_pixels)
-        while len(held) >= MOST_HELD:
-            held.pop(next(iter(held)), None)
-        held[steps] = prepared
-    return held[steps]
+        while len(preparations) >= MOST_HELD:
+            preparations.pop(next(iter(preparations)), None)
+        preparations[steps] = prepared
+    return preparations[steps]
 
 
 _Lines = tuple[tuple[tuple[float, float], ...], ...]
@@ -56,9 +56,9 @@ _Lines = tuple[tuple[tuple[float, float], ...], ...]
 
 def _baselines(conn: Connection, document_id: str) -> _Lines:
     """Return the baselines of the page's lines in fractions, left to right."""
-    known = (row.baseline for row in shapes_of(conn, document_id).lines)
+    baselines = (row.baseline for row in shapes_of(conn, document_id).lines)
     return tuple(
-        tuple(sorted((float(x), float(y)) for x, y in line)) for line in known if line and len(line) > 1
+        tuple(sorted((float(x), float(y)) for x, y in line)) for line in baselines if line and len(line) > 1
     )
 
 
@@ -81,7 +81,7 @@ def _prepare(
     upright = plain(source)
     sheet, pixels = sheet_of(upright), numpy.asarray(upright)
     prepared = [_level(sheet, pixels, lines)] if p.deskew else []
-    prepared += [_straight(sheet, pixels, lines)] if p.dewarp else []
+    prepared += [_straighten(sheet, pixels, lines)] if p.dewarp else []
     profile = source.info.get("icc_profile")
     return [
         Preparation(
@@ -106,15 +106,15 @@ _Made = tuple[str, Any, list[float] | None, dict[str, Any]]
 def _level(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     from armarium_layout.finding import leveling
 
-    known = leveling.lean_of_lines(lines, sheet.grey.shape)
-    degrees = leveling.lean_of(sheet) if known is None else known
+    lean = leveling.lean_of_lines(lines, sheet.grey.shape)
+    degrees = leveling.lean_of(sheet) if lean is None else lean
     if abs(degrees) < leveling.LEAST:
         return None
     leveled = leveling.level_picture(pixels, degrees)
     return "deskewed", leveled.pixels, leveled.transform, {"degrees": round(degrees, 3)}
 
 
-def _straight(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
+def _straighten(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     from armarium_layout.finding import leveling
 
     # A baseline of two points does not show how its line bends.

@@ -48,11 +48,11 @@ def hands(
             return
         found_hand = find_named(listed, hand, "hand", "armarium hands", HAND)
         attributions = session.get(f"/api/hands/{found_hand['id']}/attributions")
-        drawn = _draw(session, f"/api/hands/{found_hand['id']}/sheet", sheet, overwrite, height=height)
+        sheet_fields = _draw(session, f"/api/hands/{found_hand['id']}/sheet", sheet, overwrite, height=height)
         words = f"{_hand_words(found_hand)}: {plural(attributions['total'], 'attribution')}"
     answer(
-        {**found_hand, "attributions": attributions["items"], **drawn},
-        lambda: _lines([words, *drawn.values()]),
+        {**found_hand, "attributions": attributions["items"], **sheet_fields},
+        lambda: _lines([words, *sheet_fields.values()]),
     )
 
 
@@ -82,10 +82,10 @@ def letters(
             answer(features, lambda: _lines(lines or ["No letterform is described yet."]))
             return
         letterforms_found = session.get("/api/letterforms", **filters)
-        drawn = _draw(session, "/api/letterforms/sheet", sheet, overwrite, height=height, **filters)
+        sheet_fields = _draw(session, "/api/letterforms/sheet", sheet, overwrite, height=height, **filters)
     answer(
-        {**letterforms_found, **drawn},
-        lambda: _lines([plural(letterforms_found["total"], "letterform"), *drawn.values()]),
+        {**letterforms_found, **sheet_fields},
+        lambda: _lines([plural(letterforms_found["total"], "letterform"), *sheet_fields.values()]),
     )
 
 

@@ -26,7 +26,7 @@ class Withdrawn(Conflict):
 
 named_still = Conflict.saying(
     "named_still",
-    "The {what} {id} cannot be withdrawn while what was said of it meanwhile stands; withdraw that first.",
+    "The {what} {id} cannot be withdrawn while something said of it since then still stands; withdraw that first.",
     id="id",
 )
 pass_withdrawn = Conflict.saying(
@@ -60,20 +60,20 @@ other_source = Invalid.saying(
 
 campaign_stands = Conflict.saying(
     "campaign_stands",
-    "Segment {segment_id} was assigned to another campaign since; a segment belongs to one. Undo that assignment "
+    "Segment {segment_id} has since been assigned to another campaign; a segment belongs to one. Undo that assignment "
     "first.",
 )
 
 
 given_already = Conflict.saying(
     "already_exists",
-    "The reading {representation_id} was assigned to the campaign {campaign_id} since; undo that step first.",
+    "The reading {representation_id} has since been assigned to the campaign {campaign_id}; undo that step first.",
 )
 
 
 description_stands = Conflict.saying(
     "description_stands",
-    "The letterform of segment {segment_id} was described again since; undo that description first.",
+    "The letterform of segment {segment_id} has been described again since; undo that description first.",
 )
 
 

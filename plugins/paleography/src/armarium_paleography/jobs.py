@@ -40,11 +40,11 @@ def look_at(job: JobContext) -> dict[str, Any]:
             except ServiceError as refusal:
                 job.log("warning", refusal.detail, document_id=page_id)
                 progress["left_out"] += 1
-        job.save(progress, done=number + 1, total=len(args.page_ids), along=_writing(rows))
+        job.save(progress, done=number + 1, total=len(args.page_ids), along=_make_writer(rows))
     return {name: progress[name] for name in ("looked_at", "left_out")}
 
 
-def _writing(rows: list[dict[str, Any]]) -> Any:
+def _make_writer(rows: list[dict[str, Any]]) -> Any:
     def along(conn: Connection) -> None:
         if rows:
             conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)
@@ -56,7 +56,7 @@ def _look_at_page(job: JobContext, target: str, page_id: str) -> list[dict[str, 
     """Return vectors of the page's lines and words that were drawn or moved since they were last looked at."""
     with job.library.db.read() as conn:
         picture = page_image(job.library, conn, page_id)
-        known = kept_fingerprints(conn, page_id)
+        fingerprints = kept_fingerprints(conn, page_id)
         drawn = (
             select(segments)
             .join(passes, passes.c.id == segments.c.pass_id)
@@ -80,7 +80,7 @@ def _look_at_page(job: JobContext, target: str, page_id: str) -> list[dict[str, 
             "baseline": [[x * picture.width, y * picture.height] for x, y in row.baseline or ()],
         }  # fmt: skip
         marks[row.id] = hashlib.sha256(f"{target} {picture.checksum} {json_text(shape)}".encode()).hexdigest()
-        if known.get(row.id) != marks[row.id]:
+        if fingerprints.get(row.id) != marks[row.id]:
             lines[row.id] = shape
     if not lines:
         return []

@@ -88,9 +88,9 @@ def align(answer: Answer, text: str, alphabet: Sequence[str]) -> Alignment:
 
     A text from right to left is tried from either side, and the likelier taken: a network reads from the left.
     """
-    known = {letter: code for code, letter in enumerate(alphabet, 1)}
+    codes_by_letter = {letter: code for code, letter in enumerate(alphabet, 1)}
     letters = graphemes(text)
-    parts = [classes_of(letter, known) for letter in letters]
+    parts = [classes_of(letter, codes_by_letter) for letter in letters]
     # Blanks at the ends, and all but the first of several, are not on the page.
     inked = [place for place, letter in enumerate(letters) if not letter.isspace()]
     visible = [
@@ -114,7 +114,7 @@ def _align(
     way: Sequence[int],
     alphabet: Sequence[str],
 ) -> Alignment:
-    known = {letter: code for code, letter in enumerate(alphabet, 1)}
+    codes_by_letter = {letter: code for code, letter in enumerate(alphabet, 1)}
     spans: list[Span | None] = [None] * len(letters)
     codes = [code for place in way for code in parts[place]]
     if not codes:
@@ -126,13 +126,13 @@ def _align(
         at += len(parts[place])
         own_steps = [step for number in own for step in steps[number]]
         sure = [_probability(answer, steps[number], codes[number]) for number in own]
-        is_known = is_spelled(letters[place], known)
+        is_known = is_spelled(letters[place], codes_by_letter)
         clearest = max(steps[own[0]], key=lambda step: float(answer[step, max(codes[own[0]], 0)]))
         spans[place] = Span(
             min(own_steps),
             max(own_steps),
             min(sure) if is_known else None,
-            _others(answer[clearest], codes[own[0]], alphabet),
+            _list_others(answer[clearest], codes[own[0]], alphabet),
         )
     return Alignment(letters, spans, likelihood)
 
@@ -140,7 +140,7 @@ def _align(
 def viterbi(answer: Answer, codes: Sequence[int]) -> tuple[list[list[int]], float]:
     """Return the steps at which each of *codes* is seen on the likeliest path that becomes them, and its likelihood."""
     count, steps = len(codes), len(answer)
-    least = count + sum(one == other for one, other in pairwise(codes))
+    least = count + sum(code == other for code, other in pairwise(codes))
     if least > steps:
         raise DoesNotFit(
             f"The text has {count:,} letters, and the line has room for at most {steps:,}: either the text is of another line, "
@@ -157,11 +157,11 @@ def viterbi(answer: Answer, codes: Sequence[int]) -> tuple[list[list[int]], floa
     best = np.full((steps, 2 * count + 3), -np.inf)
     best[0, 2:4] = emitted[0, :2]
     skipped = np.empty_like(skip)
-    for before, now, here in zip(best, best[1:, 2:], emitted[1:], strict=False):
-        np.maximum(before[2:], before[1:-1], out=now)
+    for before, current, here in zip(best, best[1:, 2:], emitted[1:], strict=False):
+        np.maximum(before[2:], before[1:-1], out=current)
         np.add(before[:-2], skip, out=skipped)
-        np.maximum(now, skipped, out=now)
-        np.add(now, here, out=now)
+        np.maximum(current, skipped, out=current)
+        np.add(current, here, out=current)
     state = 2 * count if best[-1, -1] >= best[-1, -2] else 2 * count - 1
     likelihood = float(best[-1, state + 2])
     steps_by_code: list[list[int]] = [[] for _ in codes]
@@ -169,9 +169,9 @@ def viterbi(answer: Answer, codes: Sequence[int]) -> tuple[list[list[int]], floa
         if state % 2:
             steps_by_code[state // 2].append(step)
         if step:
-            two, one, same = best[step - 1, state : state + 3].tolist()
-            two += float(skip[state])
-            state -= 2 if two > max(one, same) else int(one > same)
+            two_back, one_back, same_state = best[step - 1, state : state + 3].tolist()
+            two_back += float(skip[state])
+            state -= 2 if two_back > max(one_back, same_state) else int(one_back > same_state)
     return [sorted(own) for own in steps_by_code], likelihood
 
 
@@ -179,7 +179,9 @@ def _probability(answer: Answer, steps: Sequence[int], code: int) -> float:
     return math.exp(max(float(answer[step, max(code, 0)]) for step in steps))
 
 
-def _others(step: NDArray[np.float32], code: int, alphabet: Sequence[str]) -> tuple[tuple[str, float], ...]:
+def _list_others(
+    step: NDArray[np.float32], code: int, alphabet: Sequence[str]
+) -> tuple[tuple[str, float], ...]:
     """Return the likeliest letters of a step beside the one that is meant."""
     order = np.argsort(step[1:])[::-1][: OTHERS + 1] + 1
     others = [
@@ -238,9 +240,9 @@ def place_letters(alignment: Alignment, picture: Grey) -> list[tuple[float, floa
     middles = [PIXELS_A_STEP * (span.first + span.last + 1) / 2 for _, span in placed]
     borders: list[tuple[float, float]] = []
     inked = [number for number in range(len(placed)) if not blank[number]]
-    for one, other in pairwise(inked):
+    for ink_end, other in pairwise(inked):
         # Between words the emptiest stretch, between letters of a word the thinnest place.
-        borders.append(_gap(columns, middles[one], middles[other], apart=other > one + 1))
+        borders.append(_gap(columns, middles[ink_end], middles[other], apart=other > ink_end + 1))
     reach = REACH * height
     for at, number in enumerate(inked):
         start = borders[at - 1][1] if at else _first_ink(columns, middles[number], reach, -1)
@@ -269,7 +271,7 @@ def _gap(columns: NDArray[np.int64], left: float, right: float, *, apart: bool) 
         return left, right
     empty = between < STROKE
     if apart and empty.any():
-        first, last = _longest(empty)
+        first, last = _find_longest_run(empty)
         return float(start + first), float(start + last)
     # The thinnest place, of several the one nearest the middle.
     middle = (len(between) - 1) / 2
@@ -277,12 +279,12 @@ def _gap(columns: NDArray[np.int64], left: float, right: float, *, apart: bool) 
     return float(start + thin), float(start + thin)
 
 
-def _longest(empty: NDArray[np.bool_]) -> tuple[int, int]:
+def _find_longest_run(empty: NDArray[np.bool_]) -> tuple[int, int]:
     """Return the longest run of true values: its start and its end."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], empty.astype(np.int8), [0]])))
     starts, ends = edges[0::2], edges[1::2]
-    which = int(np.argmax(ends - starts))
-    return int(starts[which]), int(ends[which])
+    longest = int(np.argmax(ends - starts))
+    return int(starts[longest]), int(ends[longest])
 
 
 def _first_ink(columns: NDArray[np.int64], middle: float, reach: float, way: int) -> float:

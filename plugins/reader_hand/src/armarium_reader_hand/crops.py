@@ -65,7 +65,7 @@ def cut_with_frame(page: Grey, line: LineShape) -> Cut:
         base = np.array(line.baseline, dtype=np.float64)
         base = np.column_stack([base @ along - lengths.min(), base @ across - heights.min()]) * scale
         moved = _bend(cut, base)
-        cut = cut if moved is None else _straight(cut, moved)
+        cut = cut if moved is None else _straighten(cut, moved)
     frame = (*corner, *(along * width), *(across * height))
     return Cut(cut, frame, None if moved is None else moved / size[1])
 
@@ -110,7 +110,7 @@ def _bend(cut: Grey, baseline: Points) -> NDArray[np.float64] | None:
     return bend
 
 
-def _straight(cut: Grey, moved: NDArray[np.float64]) -> Grey:
+def _straighten(cut: Grey, moved: NDArray[np.float64]) -> Grey:
     """Shift columns so that a bent baseline becomes level."""
     rows = np.arange(cut.shape[0], dtype=np.float64)[:, None] + moved[None, :]
     across = np.broadcast_to(np.arange(cut.shape[1], dtype=np.float64)[None, :], rows.shape)

@@ -111,7 +111,7 @@ def likeliest(
                     continue
                 longer = prefix.longer.get(code)
                 if longer is None:
-                    longer = prefix.longer[code] = _longer(prefix, code, spelling)
+                    longer = prefix.longer[code] = _lengthen(prefix, code, spelling)
                 _reach(longer, grown)
                 longer.new_letter = _sum(longer.new_letter, before + likelihood)
         for prefix in grown:
@@ -133,7 +133,7 @@ def likeliest(
     return [(beginning.codes(), likelihood) for beginning, likelihood in ended[:count]]
 
 
-def _longer(prefix: _Beginning, code: int, spelling: Spelling | None) -> _Beginning:
+def _lengthen(prefix: _Beginning, code: int, spelling: Spelling | None) -> _Beginning:
     if spelling is None:
         return _Beginning(code, prefix, "", 0.0)
     spelled = prefix.spelled + spelling.weight * spelling.chances(prefix.context)[code] + spelling.bonus
@@ -146,9 +146,9 @@ def _reach(prefix: _Beginning, grown: list[_Beginning]) -> None:
         grown.append(prefix)
 
 
-def _sum(one: float, other: float) -> float:
+def _sum(first: float, other: float) -> float:
     """Return the logarithm of the sum of two probabilities given as logarithms."""
-    high, low = (one, other) if one > other else (other, one)
+    high, low = (first, other) if first > other else (other, first)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
 

@@ -62,7 +62,7 @@ def check_graph(path: Path, largest: int) -> None:
 
 def _check_graph(graph: memoryview, depth: int) -> None:
     if depth > DEEPEST:
-        raise Refused(f"The model has graphs within graphs, more than {DEEPEST} deep. Export it anew.")
+        raise Refused(f"The model nests graphs more than {DEEPEST} deep. Export it again.")
     for number, value in _fields(graph):
         if number == 1:
             _check_node(_message(value), depth)
@@ -122,7 +122,7 @@ def _message(value: memoryview | int) -> memoryview:
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, memoryview | int]]:
-    """Yield the fields of a message: bytes, or a number. ValueError for what is no message."""
+    """Yield the fields of a message: bytes, or a number. ValueError for what is not a message."""
     at = 0
     while at < len(data):
         key, at = _number(data, at)

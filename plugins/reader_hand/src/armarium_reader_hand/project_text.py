@@ -47,8 +47,8 @@ def fit(
 
     measured["cer_without"] = without = rate(None)
     best, chosen = without - SMALLEST_GAIN, None
-    known = set(model.alphabet)
-    project = Ngrams.of_texts(_in_letters(text, known) for text in taught)
+    model_letters = set(model.alphabet)
+    project = Ngrams.of_texts(_in_letters(text, model_letters) for text in taught)
     for name, card in (("shipped", WEIGHED), ("project", {**WEIGHED, "project": project.pack()})):
         share = measured["cer_with"][name] = rate(Spelling.from_card(card, model.alphabet))
         if share < best:
@@ -57,7 +57,7 @@ def fit(
     return chosen, measured
 
 
-def _in_letters(text: str, known: set[str]) -> str:
+def _in_letters(text: str, letters: set[str]) -> str:
     """Return a text in a model's letters, which may contain a letter and its marks only separately."""
     whole = unicodedata.normalize("NFC", " ".join(text.split()))
-    return "".join(letter if letter in known else unicodedata.normalize("NFD", letter) for letter in whole)
+    return "".join(letter if letter in letters else unicodedata.normalize("NFD", letter) for letter in whole)

@@ -153,13 +153,13 @@ class Spelling:
 
     def chances(self, context: str) -> Sequence[float]:
         """Return the log probability of each class after *context*."""
-        known: Sequence[float] | None = self._known.get(context)
-        if known is None:
+        scores: Sequence[float] | None = self._known.get(context)
+        if scores is None:
             if len(self._known) >= MOST:
                 self._known.clear()
             together = sum(share * coded.shares(context) for coded, share in self._counted)
-            known = self._known[context] = array("f", np.log(np.maximum(together, math.exp(-30))))
-        return known
+            scores = self._known[context] = array("f", np.log(np.maximum(together, math.exp(-30))))
+        return scores
 
 
 class _CodedNgrams:
@@ -170,7 +170,7 @@ class _CodedNgrams:
         code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
         self._codes = [END, *(code_of.get(letter, UNKNOWN) for letter in alphabet), START]
         self._size = len(alphabet) + 1
-        # Letters that are no class of the network are counted after the last class and dropped.
+        # Letters that are not classes of the network are counted after the last class and dropped.
         self._classes = np.full(256, self._size, dtype=np.intp)
         for number, code in enumerate(self._codes[:-1]):
             if code != UNKNOWN:

@@ -41,7 +41,10 @@ class Bank:
         self.layouts: list[dict[str, Any]] = records["layouts"]
         self.pages: list[dict[str, Any]] = records["pages"]
         page_starts = np.r_[0, page_ends[:-1]]
-        self.pictures = [_decode(page_blob[a:b]) for a, b in zip(page_starts, page_ends, strict=True)]
+        self.pictures = [
+            _decode(page_blob[page_start:page_end])
+            for page_start, page_end in zip(page_starts, page_ends, strict=True)
+        ]
         self.noise = _noise(2048)
 
 

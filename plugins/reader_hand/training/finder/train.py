@@ -138,10 +138,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     net = LineNet().to(device, memory_format=torch.channels_last)
     average = {name: value.detach().clone() for name, value in net.state_dict().items()}
     decays = [weights for weights in net.parameters() if weights.ndim > 1]
-    rest = [weights for weights in net.parameters() if weights.ndim <= 1]
+    parameters = [weights for weights in net.parameters() if weights.ndim <= 1]
     groups: list[dict[str, Any]] = [
         {"params": decays, "weight_decay": 0.02},
-        {"params": rest, "weight_decay": 0.0},
+        {"params": parameters, "weight_decay": 0.0},
     ]
     optimiser = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=fast)
     spent, steps, composed = 0.0, 0, 0

@@ -116,10 +116,10 @@ class KrakenReader(Reader):
         if not _has_ink(page.image):
             return
         segmentation = self.finder.predict(page.image, config)
-        held = {key for line in segmentation.lines for key in line.regions or ()}
+        region_keys = {key for line in segmentation.lines for key in line.regions or ()}
         for kind, regions in segmentation.regions.items():
             for region in regions:
-                if region.id in held:
+                if region.id in region_keys:
                     yield FoundLine(
                         polygon=_points(region.boundary), kind="region", kind_raw=str(kind), key=region.id
                     )

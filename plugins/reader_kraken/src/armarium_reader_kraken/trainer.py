@@ -54,8 +54,8 @@ class KrakenTrainer(EpochTrainer[Ready]):
         folder = self.load_finished(call).folder
         beside = folder / f"part-{MODEL}"
         try:
-            written = Path(convert_models([str(folder / BEST)], str(beside), weights_format="safetensors"))
-            os.replace(written, folder / MODEL)
+            model_path = Path(convert_models([str(folder / BEST)], str(beside), weights_format="safetensors"))
+            os.replace(model_path, folder / MODEL)
         except OSError as error:
             raise no_room("the model", error) from error
         return {"model": str(folder / MODEL)}
@@ -149,7 +149,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
         self._save(fitting, folder, [*ready.epochs, outcome], is_best=is_best)
         ready.epochs.append(outcome)
 
-    def _save(self, fitting: Any, folder: Path, done: list[dict[str, Any]], *, is_best: bool) -> None:
+    def _save(self, fitting: Any, folder: Path, epochs: list[dict[str, Any]], *, is_best: bool) -> None:
         """Save, the list of epochs last: what it lists is on disk. After an earlier kill the epoch is repeated."""
         beside = folder / f"part-{LAST}"
         try:
@@ -158,7 +158,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
                 shutil.copyfile(beside, folder / f"part-{BEST}")
                 os.replace(folder / f"part-{BEST}", folder / BEST)
             os.replace(beside, folder / LAST)
-            (folder / f"part-{EPOCHS}").write_text(json.dumps(done), "utf-8")
+            (folder / f"part-{EPOCHS}").write_text(json.dumps(epochs), "utf-8")
             os.replace(folder / f"part-{EPOCHS}", folder / EPOCHS)
         except OSError as error:
             raise no_room("its checkpoint", error) from error

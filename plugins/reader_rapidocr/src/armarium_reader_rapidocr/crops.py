@@ -55,7 +55,10 @@ def line_box(line: LineShape) -> Image:
     low, high = lengths.min(), lengths.max()
     top, bottom = heights.min(), heights.max()
     return np.array(
-        [along * s + across * t for s, t in ((low, top), (high, top), (high, bottom), (low, bottom))]
+        [
+            along * along_share + across * across_share
+            for along_share, across_share in ((low, top), (high, top), (high, bottom), (low, bottom))
+        ]
     )
 
 

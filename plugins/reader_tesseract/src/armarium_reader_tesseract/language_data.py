@@ -8,7 +8,7 @@ from pathlib import Path
 
 SUFFIX = ".traineddata"
 NO_LANGUAGE = frozenset({"osd", "equ"})
-"""Data files that are no languages: orientation and script, and formulas."""
+"""Data files that are not languages: orientation and script, and formulas."""
 
 USUAL_PLACES = (
     "/usr/share/tesseract-ocr/5/tessdata",

@@ -105,9 +105,13 @@ def read(
             ("lines", only),
         )
         params |= {
-            k: v
-            for k, v in (*options, ("pages_may_leave", pages_may_leave), ("alternatives", alternatives))
-            if v
+            name: value
+            for name, value in (
+                *options,
+                ("pages_may_leave", pages_may_leave),
+                ("alternatives", alternatives),
+            )
+            if value
         }
         outcome = carry_out(session, "reading.read_lines", params, "Read")
         readers = session.get("/api/reading/readers")["items"] if outcome.get("by_hand_count") else []
@@ -136,7 +140,7 @@ def evidence(
     segment: Annotated[str, "Id of a line."],
     text: Annotated[str | None, "Of this text, in place of the line's own; nothing is stored."] = None,
     reading: Annotated[str | None, "--reading ID: Of this reading, in place of the one that counts."] = None,
-    afresh: Annotated[bool, "Align anew, whatever was stored when it was read."] = False,
+    afresh: Annotated[bool, "Align again, whatever was stored when it was read."] = False,
 ) -> None:
     """Show where the words and letters of a line stand on its page, and how probable each letter is."""
     route = f"/api/segments/{id_of(segment)}/evidence"
@@ -241,8 +245,8 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
     names = [page["name"] or page["document_id"] for page in outcome["by_hand"][:3]]
     more = f" and {count - len(names)} more" if count > len(names) else ""
     looks = "looks" if count == 1 else "look"
-    who = " and ".join(outcome.get("by_reader") or ()) or outcome["reader"]
-    warning = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print: do not trust these readings."
+    reader_names = " and ".join(outcome.get("by_reader") or ()) or outcome["reader"]
+    warning = f"{', '.join(names)}{more} {looks} handwritten, and {reader_names} is made for print: do not trust these readings."
     here = [reader for reader in readers if reader["installed"] or reader["runtime"]]
     usable = [reader for reader in here if "hand" in reader["writing"] and "read_lines" in reader["can"]]
     if not usable:

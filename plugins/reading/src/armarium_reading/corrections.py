@@ -62,7 +62,7 @@ class Standing:
 def standing_of(conn: Connection, episode_id: str) -> Standing:
     """Return what remains of the call *episode_id* now."""
     standing = Standing()
-    for note in _standing(conn, episodes.c.corrects_episode_id == episode_id).values():
+    for note in _load_notes(conn, episodes.c.corrects_episode_id == episode_id).values():
         if note.kind == "correction":
             standing.corrections[note.segment_id] = note.text or ""
         else:
@@ -88,14 +88,14 @@ def note_consequences(ctx: ActionContext) -> None:
         episodes.c.segment_id.is_(None) & is_among(episodes.c.corrects_episode_id, calls.call_ids),
     )
     documents = list(ctx.changes.get("document_ids", ()))
-    standing = _standing(ctx.conn, is_among(episodes.c.document_id, documents), is_near)
+    standing = _load_notes(ctx.conn, is_among(episodes.c.document_id, documents), is_near)
     new = [
         _row(ctx, calls, _Note("invalidation", note.episode_id, note.segment_id, note.reading_id), identity)
         for identity, note in standing.items()
         if note not in due
     ]
-    held = set(standing.values())
-    new += [_row(ctx, calls, note, None) for note in due if note not in held]
+    standing_ids = set(standing.values())
+    new += [_row(ctx, calls, note, None) for note in due if note not in standing_ids]
     if new:
         ctx.conn.execute(insert(episodes), new)
 
@@ -138,8 +138,8 @@ def _made_by_one_call(
     for identity in touched:
         reading = readings.get(identity)
         if reading is None:
-            known = versions(conn, representations, identity)
-            reading = known[-1]["values"] if known else None
+            earlier = versions(conn, representations, identity)
+            reading = earlier[-1]["values"] if earlier else None
         if reading is not None:
             return reading
     return None
@@ -162,8 +162,8 @@ class _Calls:
         """Return the episode of the call; None for a person's reading, or if the ledger has none."""
         if reading.get("producer_tool") is None:
             return None
-        named = ("document_id", "producer_run_id", "producer_tool", "producer_model", "created_at")
-        key = (*(reading[name] for name in named), reading["segment_id"])
+        maker_columns = ("document_id", "producer_run_id", "producer_tool", "producer_model", "created_at")
+        key = (*(reading[name] for name in maker_columns), reading["segment_id"])
         if key not in self._known:
             document_id, run_id, tool, model, made_at, segment_id = key
             columns = episodes.c
@@ -194,16 +194,22 @@ class _Calls:
         return self.rows[episode_id]
 
 
-def _standing(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]:
+def _load_notes(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]:
     """Return the ledger's notes that were not withdrawn, by their episode, oldest first."""
-    c = episodes.c
+    episode = episodes.c
     notes: dict[str, _Note] = {}
     for row in conn.execute(
         select(
-            c.id, c.kind, c.corrects_episode_id, c.caused_by_episode_id, c.segment_id, c.target_id, c.exchange
+            episode.id,
+            episode.kind,
+            episode.corrects_episode_id,
+            episode.caused_by_episode_id,
+            episode.segment_id,
+            episode.target_id,
+            episode.exchange,
         )
-        .where(c.kind != "model_call", *where)
-        .order_by(c.seq)
+        .where(episode.kind != "model_call", *where)
+        .order_by(episode.seq)
     ):
         if row.caused_by_episode_id is not None:
             notes.pop(row.caused_by_episode_id, None)
@@ -219,10 +225,19 @@ def _row(ctx: ActionContext, calls: _Calls, note: _Note, withdraws: str | None) 
     exchange = {"prompt": "", "output": ""}
     if note.text is not None:
         exchange["corrected_text"] = note.text
-    same = ("use_case", "node", "thread_id", "workflow_id", "job_id", "provider", "model", "model_version")
+    same_call = (
+        "use_case",
+        "node",
+        "thread_id",
+        "workflow_id",
+        "job_id",
+        "provider",
+        "model",
+        "model_version",
+    )
     return {
         **episode_row(note.kind, call.document_id, ctx.principal.name),
-        **{name: getattr(call, name) for name in same},
+        **{name: getattr(call, name) for name in same_call},
         "segment_id": note.segment_id,
         "target_id": note.reading_id,
         "exchange": exchange,

@@ -65,8 +65,10 @@ takes_no_model = Invalid.saying("model_not_taken", "{label} takes no model files
 
 def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
     """The model named is not on this machine."""
-    known = f"Installed are: {', '.join(here[:MAX_NAMED])}." if here else "None is installed yet."
-    return NotFound(f"There is no {kind} model called {name} on this machine. {known}", code="unknown_model")
+    installed_words = f"Installed are: {', '.join(here[:MAX_NAMED])}." if here else "None is installed yet."
+    return NotFound(
+        f"There is no {kind} model called {name} on this machine. {installed_words}", code="unknown_model"
+    )
 
 
 other_pages_pass = Invalid.saying("other_document", "The pass {pass_id} belongs to none of the named pages.")
@@ -95,7 +97,7 @@ in_use = Conflict.saying(
     "in_use", "The model {model} is in use. Wait for its jobs, or cancel them, and try again."
 )
 model_name_taken = Conflict.saying(
-    "name_taken", "A model called {name} is on this machine already. Remove it first, or choose another name."
+    "name_taken", "A model called {name} is already on this machine. Remove it first, or choose another name."
 )
 not_the_pinned_file = Conflict.saying(
     "wrong_file",
@@ -155,8 +157,8 @@ key_needed = Conflict.saying("key_needed", "{provider} has no key; set one, then
 
 def provider_off(provider: str, model: str | None = None) -> Forbidden:
     """403: the owner switched off the provider, or this model of it."""
-    what = f"The model {model} of {provider}" if model else f"The provider {provider}"
-    return Forbidden(f"{what} is switched off; its owner can switch it on.", code="provider_off")
+    model_words = f"The model {model} of {provider}" if model else f"The provider {provider}"
+    return Forbidden(f"{model_words} is switched off; its owner can switch it on.", code="provider_off")
 
 
 held_offline = Forbidden.saying(

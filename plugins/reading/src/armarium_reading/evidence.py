@@ -122,10 +122,10 @@ def evidence_of(
             stored = stored_places(conn, [question.representation_id]).get(question.representation_id)
             if stored is not None and stored.rendition_id not in (None, question.picture.rendition_id):
                 notice = (
-                    "The page has another picture than the one that was read; its letters were placed anew."
+                    "The page has another picture than the one that was read; its letters were placed again."
                 )
             elif stored is not None and not is_as_read(question.segment, stored):
-                notice = "The line has another shape than when it was read; its letters were placed anew."
+                notice = "The line has another shape than when it was read; its letters were placed again."
             elif stored is not None:
                 places = _of_places("reader", stored.places, fit=stored.fit)
         if places is None and not afresh:

@@ -38,25 +38,25 @@ class FinderTrial(NamedTuple):
 
 def sureness(lines: Lines) -> float:
     """Return the mean confidence of the lines of a page; 0 if there are none, or if they are rather letters."""
-    some = [line for line in lines if line["kind"] == "line"]
-    if not some:
+    text_lines = [line for line in lines if line["kind"] == "line"]
+    if not text_lines:
         return 0.0
-    spans = [max(w, h) / max(min(w, h), 1e-9) for _, _, w, h in (line["rect"] for line in some)]
-    return mean(float(line.get("confidence", 1.0)) for line in some) if median(spans) >= LONG else 0.0
+    spans = [max(w, h) / max(min(w, h), 1e-9) for _, _, w, h in (line["rect"] for line in text_lines)]
+    return mean(float(line.get("confidence", 1.0)) for line in text_lines) if median(spans) >= LONG else 0.0
 
 
 def left_out(mine: Lines, other: Lines) -> tuple[float, float]:
     """Return the shares of the longer of two findings that the first and the second left out; all, if the first cut it up."""
     first, second = (
-        [line["rect"] for line in some if line["kind"] == "line" and line["rect"][2] > 0]
-        for some in (mine, other)
+        [line["rect"] for line in lines if line["kind"] == "line" and line["rect"][2] > 0]
+        for lines in (mine, other)
     )
     whole = max(sum(rect[2] for rect in first), sum(rect[2] for rect in second)) or 1.0
     cut_up = len(first) > PIECES * len(second) > 0
-    return 1.0 if cut_up else _missing(second, first) / whole, _missing(first, second) / whole
+    return 1.0 if cut_up else _measure_missing(second, first) / whole, _measure_missing(first, second) / whole
 
 
-def _missing(some: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> float:
+def _measure_missing(some: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> float:
     """Return the length of the lines of *some* of which less than half lies in *others*."""
     total = 0.0
     for x, y, w, h in some:
@@ -82,4 +82,4 @@ def settle_finder(tried: Sequence[FinderTrial], labels: Sequence[str]) -> tuple[
     mine, theirs = (sum(shares) / len(tried) for shares in zip(*compared, strict=True))
     number = int(mine - theirs > CLEAR)
     sentence = f"{labels[number]} finds the lines: on {pages} {first} left out or cut up {mine:.1%} of the writing, {other} {theirs:.1%}"
-    return number, sentence + ("." if number or mine <= theirs else ", which is no clear difference.")
+    return number, sentence + ("." if number or mine <= theirs else ", which is not a clear difference.")

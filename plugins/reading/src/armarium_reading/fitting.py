@@ -114,7 +114,7 @@ class Trial:
     def expects(self, choices: Sequence[Choice]) -> dict[str, float]:
         """Return what each reader expects of the page."""
         by = {
-            choice.reader.name: [expect(choice, got) for got in self.of(choice).values()]
+            choice.reader.name: [expect(choice, sample) for sample in self.of(choice).values()]
             for choice in choices
         }
         return {name: sum(shares) / len(shares) for name, shares in by.items()}
@@ -139,11 +139,11 @@ def mean(expected: Sequence[Expected]) -> dict[str, float]:
 
 def settle(choices: Sequence[Choice], page: Expected, folder: Expected) -> Choice:
     """Return who reads a page: its folder's reader, unless another expects clearly more of the page itself."""
-    leader, own = _best(choices, folder), _best(choices, page)
+    leader, own = _choose_best(choices, folder), _choose_best(choices, page)
     return own if page[own.reader.name] > page[leader.reader.name] + CLEAR else leader
 
 
-def _best(choices: Sequence[Choice], expected: Expected) -> Choice:
+def _choose_best(choices: Sequence[Choice], expected: Expected) -> Choice:
     return max(
         choices,
         key=lambda choice: expected[choice.reader.name] + (ALIKE if "hand" in choice.reader.writing else 0),

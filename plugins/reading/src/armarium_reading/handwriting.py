@@ -78,7 +78,7 @@ def _cut(grey: Image.Image, outlines: Iterable[Sequence[Sequence[float]]]) -> It
     from PIL import Image, ImageDraw
 
     for outline in outlines:
-        xs, ys = [p[0] for p in outline], [p[1] for p in outline]
+        xs, ys = [point[0] for point in outline], [point[1] for point in outline]
         box = (
             max(0, int(min(xs))),
             max(0, int(min(ys))),

@@ -58,27 +58,27 @@ def record(caller: Caller, call: ModelCall) -> str | None:
         "cost": dict(call.cost),
         "caused_by_episode_id": call.caused_by,
     }
-    written = _ledger_of(caller.library.db).append(row)
+    episode = _ledger_of(caller.library.db).append(row)
     caller.taken.add(str(row["id"]))
-    return str(row["id"]) if written else None
+    return str(row["id"]) if episode else None
 
 
 def earlier_answer(caller: Caller, call: ModelCall) -> Row[Any] | None:
     """The episode in which the caller's job was answered *call* before it was interrupted, oldest first; None where there is
     none that was not taken up yet."""
-    c = episodes.c
-    same = (
-        c.document_id == call.subject.document_id,
-        c.segment_id.is_(call.subject.segment_id),
-        c.target_id.is_(call.subject.target_id),
-        c.job_id == caller.job_id,
-        c.kind == "model_call",
-        c.use_case == call.use_case,
-        c.provider == call.provider,
-        c.model == call.model,
+    episode = episodes.c
+    same_call = (
+        episode.document_id == call.subject.document_id,
+        episode.segment_id.is_(call.subject.segment_id),
+        episode.target_id.is_(call.subject.target_id),
+        episode.job_id == caller.job_id,
+        episode.kind == "model_call",
+        episode.use_case == call.use_case,
+        episode.provider == call.provider,
+        episode.model == call.model,
     )
     with caller.library.db.read() as conn:
-        for row in conn.execute(select(episodes).where(*same).order_by(c.seq)):
+        for row in conn.execute(select(episodes).where(*same_call).order_by(episode.seq)):
             exchange = row.exchange
             if (
                 exchange.get("asked") == call.exchange["asked"]

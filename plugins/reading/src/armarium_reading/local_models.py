@@ -41,9 +41,9 @@ def list_models(engine: Engine) -> dict[str, Any]:
     for reader in takers_of_models(engine):
         kind = reader.model_kind or reader.name
         for model in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
-            known = items.get((kind, model.model))
-            if known is not None:
-                known["metadata"]["readers"].append(reader.name)
+            model_entry = items.get((kind, model.model))
+            if model_entry is not None:
+                model_entry["metadata"]["readers"].append(reader.name)
                 continue
             items[kind, model.model] = _answer(reader, kind, model)
             disk_bytes += (model.size_bytes or 0) if _is_ours(engine, kind, model) else 0
@@ -79,9 +79,11 @@ def runner_of(engine: Engine, kind: str) -> type[Reader]:
     """
     takers = [reader for reader in takers_of_models(engine) if reader.model_kind == kind]
     if not takers:
-        known = sorted({*KNOWN_KINDS, *(r.model_kind for r in takers_of_models(engine) if r.model_kind)})
-        if kind not in known:
-            raise errors.unknown_kind(kind, known)
+        kinds = sorted(
+            {*KNOWN_KINDS, *(reader.model_kind for reader in takers_of_models(engine) if reader.model_kind)}
+        )
+        if kind not in kinds:
+            raise errors.unknown_kind(kind, kinds)
         raise errors.no_runner(kind, None)
     for reader in takers:
         if reader.runtime is None or runtime_folder(engine, reader) is not None:
@@ -147,9 +149,9 @@ def download(
     import hashlib
 
     reader = runner_of(engine, kind)
-    known = find(engine, reader, model)
-    if known is not None:
-        return known
+    local_model = find(engine, reader, model)
+    if local_model is not None:
+        return local_model
     egress = gate(engine)
     try:
         remote: RemoteFile = reader.remote(model, lambda url: egress.fetch("GET", url).read())
@@ -192,13 +194,16 @@ def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], 
     takers = [reader for reader in takers_of_models(engine) if (reader.model_kind or reader.name) == kind]
     if not takers:
         raise errors.unknown_kind(
-            kind, sorted({*KNOWN_KINDS, *(r.model_kind or r.name for r in takers_of_models(engine))})
+            kind,
+            sorted(
+                {*KNOWN_KINDS, *(reader.model_kind or reader.name for reader in takers_of_models(engine))}
+            ),
         )
     file = find(engine, takers[0], model)
     if file is None:
         here = [
-            m.model
-            for m in takers[0].models_here(models_folder(engine, kind), runtime_folder(engine, takers[0]))
+            model.model
+            for model in takers[0].models_here(models_folder(engine, kind), runtime_folder(engine, takers[0]))
         ]
         raise errors.no_such_model(model, kind, here)
     if not _is_ours(engine, kind, file) or file.path is None:

@@ -13,12 +13,12 @@ from armarium_reading.readers import Choice, choose
 
 def own_choices(job: JobContext, conn: Connection, segment_ids: Sequence[str]) -> dict[str, Choice]:
     """Return the installed reader for each line that has its own; one that cannot run is logged and ignored."""
-    named: dict[str, OwnReader] = {}
+    reader_of_line: dict[str, OwnReader] = {}
     for readers in job.engine.points.ask(armarium_reading_own_readers, conn, segment_ids):
         for segment_id, own in readers.items():
-            named.setdefault(segment_id, own)
+            reader_of_line.setdefault(segment_id, own)
     here: dict[OwnReader, Choice | None] = {}
-    for own in named.values():
+    for own in reader_of_line.values():
         if own in here:
             continue
         model = None if own.model is None else NameOrMaterialPath(own.model)
@@ -31,4 +31,6 @@ def own_choices(job: JobContext, conn: Connection, segment_ids: Sequence[str]) -
                 f"{refusal.detail}",
             )
             here[own] = None
-    return {segment_id: choice for segment_id, own in named.items() if (choice := here[own]) is not None}
+    return {
+        segment_id: choice for segment_id, own in reader_of_line.items() if (choice := here[own]) is not None
+    }

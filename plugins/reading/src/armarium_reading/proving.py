@@ -121,8 +121,8 @@ def _checks(
     if not bench.reads:
         proof.left_out["reading"] = "it needs a model, and none was given"
     for method in methods:
-        yield f"{method}: a blank page", lambda m=method: _blank(bench, m)  # type: ignore[misc]
-        yield f"{method}: a file that is not a picture", lambda m=method: _no_picture(bench, m)  # type: ignore[misc]
+        yield f"{method}: a blank page", lambda method=method: _blank(bench, method)  # type: ignore[misc]
+        yield f"{method}: a file that is not a picture", lambda method=method: _no_picture(bench, method)  # type: ignore[misc]
     if bench.can("read_lines"):
         yield "read_lines: no lines", lambda: _nothing_to_read(bench)
         yield "read_lines: strange lines", lambda: _strange_lines(bench)
@@ -133,7 +133,7 @@ def _checks(
         proof.left_out["writing"] = "no page with writing was given"
         return
     for method in methods:
-        yield f"{method}: a page", lambda m=method: _page(bench, m, page, least_lines, proof)  # type: ignore[misc]
+        yield f"{method}: a page", lambda method=method: _page(bench, method, page, least_lines, proof)  # type: ignore[misc]
     if bench.can("read_lines") and bench.can("find_lines"):
         yield "read_lines: a page", lambda: _page_lines(bench, page, proof)
 
@@ -248,9 +248,9 @@ def _page(bench: _Bench, method: str, page: Path, least_lines: int, proof: Reade
     if method == "find_lines":
         bench.found = lines
     if method == "find_lines" or bench.reader.read_page is not Reader.read_page:
-        again = bench.call(method, page)
+        second = bench.call(method, page)
         _hold(
-            again["lines"] == answer["lines"] or _are_alike(answer["lines"], again["lines"]),
+            second["lines"] == answer["lines"] or _are_alike(answer["lines"], second["lines"]),
             f"{bench.reader.name} finds different lines when it is asked about the same page again.",
         )
     if method == "read_page":
@@ -266,8 +266,10 @@ def _page_lines(bench: _Bench, page: Path, proof: ReaderProof) -> None:
     _hold(len(read) == len(lines), "one reading per line, in the order given")
     _readings(bench, read)
     backwards = bench.call("read_lines", page, lines=lines[::-1])["readings"]
-    same = sum(reading["text"] == other["text"] for reading, other in zip(read, backwards[::-1], strict=True))
-    _hold(same >= 0.9 * len(read), "readings must belong to the lines given, in any order")
+    equal_count = sum(
+        reading["text"] == other["text"] for reading, other in zip(read, backwards[::-1], strict=True)
+    )
+    _hold(equal_count >= 0.9 * len(read), "readings must belong to the lines given, in any order")
     proof.texts = proof.texts or [reading["text"] for reading in read]
 
 
@@ -305,11 +307,11 @@ def _readings(bench: _Bench, readings: list[dict[str, Any]]) -> None:
         _hold(0 <= reading.get("confidence", 0.5) <= 1, "confidence is a share from 0 to 1")
 
 
-def _are_alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
+def _are_alike(first: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
     """Return whether the lines are equal apart from their keys, which a reader may generate anew each time."""
     strip = ("key", "parent")
-    return [{k: v for k, v in line.items() if k not in strip} for line in one] == [
-        {k: v for k, v in line.items() if k not in strip} for line in other
+    return [{name: value for name, value in line.items() if name not in strip} for line in first] == [
+        {name: value for name, value in line.items() if name not in strip} for line in other
     ]
 
 

@@ -176,17 +176,17 @@ def _choose_line_reader(
     card = re.fullmatch(rf"{LINEREADER}:(.+?)(?:@[^@/]*)?", model) if model else None
     # Only a name: a path is checked where it is named, and what stands in an id was not.
     is_name = card is not None and not os.path.isabs(card.group(1))
-    named = NameOrMaterialPath(card.group(1)) if card is not None and is_name else model
+    model_name = NameOrMaterialPath(card.group(1)) if card is not None and is_name else model
     able = [reader for reader in readers(engine) if is_line_reader(reader) and method in reader.can]
     rank = {name: number for number, name in enumerate(LINE_READERS)}
     order = sorted(able, key=lambda reader: rank.get(reader.name, len(rank)))
-    if named and os.path.isabs(named):
+    if model_name and os.path.isabs(model_name):
         # A file is read by the one that takes files of its kind.
-        order.sort(key=lambda reader: not named.endswith(tuple(reader.model_suffixes)))
+        order.sort(key=lambda reader: not model_name.endswith(tuple(reader.model_suffixes)))
     first: ServiceError | None = None
     for candidate in order:
         try:
-            return settle_choice(engine, library, candidate, method, named, language)
+            return settle_choice(engine, library, candidate, method, model_name, language)
         except ServiceError as refusal:
             first = first or refusal
     raise first or errors.unsupported_method(

@@ -69,9 +69,9 @@ def download_offer(
     interrupted, but not if it is cancelled or refused.
     """
     kind = reader.model_kind or reader.name
-    known = local_models.find(job.engine, reader, offer.model)
-    if known is not None:
-        return {"model_id": known.model, "size_bytes": known.size_bytes}
+    existing = local_models.find(job.engine, reader, offer.model)
+    if existing is not None:
+        return {"model_id": existing.model, "size_bytes": existing.size_bytes}
     folder, pins = _staging(job.engine, kind, offer.model), _pins(job.engine)
     egress = local_models.gate(job.engine)
     limits = Limits(max_bytes=ROOM * offer.size_bytes, seconds=local_models.DOWNLOAD_SECONDS)
@@ -124,8 +124,8 @@ def add_from_disk(job: JobContext, reader: type[Reader], path: Path, name: str) 
 
 def name_for(path: Path) -> str:
     """Return the name under which the model at *path* is kept if none is stated: that of its file, or of its folder."""
-    named = path.parent.name if path.stem in ("inference", "model") else path.stem
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name if path.is_dir() else named).strip("-._")[:80]
+    model_name = path.parent.name if path.stem in ("inference", "model") else path.stem
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name if path.is_dir() else model_name).strip("-._")[:80]
     return name or "model"
 
 

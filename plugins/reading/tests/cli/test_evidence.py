@@ -20,9 +20,9 @@ def test_words_of_a_line_are_shown_with_where_they_stand(desk: Machine, pictures
     line = desk.succeed("text", "--json").json["items"][0]["spans"][0]["segment_id"]
     answer = desk.succeed("evidence", line, "--json").json
     assert [word["text"] for word in answer["words"]] == answer["text"].split()
-    said = desk.succeed("evidence", line).out
-    assert said.startswith("Placed ")
-    assert answer["words"][0]["text"] in said
-    other = desk.succeed("evidence", line, "--text", "another text", "--json").json
-    assert [word["text"] for word in other["words"]] == ["another", "text"]
+    output = desk.succeed("evidence", line).out
+    assert output.startswith("Placed ")
+    assert answer["words"][0]["text"] in output
+    other_answer = desk.succeed("evidence", line, "--text", "another text", "--json").json
+    assert [word["text"] for word in other_answer["words"]] == ["another", "text"]
     assert desk.succeed("draw", "1.png", "--words", "--json").json["bytes"] > 0

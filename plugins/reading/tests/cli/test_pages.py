@@ -188,9 +188,9 @@ def test_correct_is_refused_for_a_missing_or_changed_line(read_pages: Machine) -
         "There is no segment nosuch in this project."
     )
     line = first_line(read_pages)
-    seen = read_pages.succeed("correct", line, "one", "--json").json
+    answer = read_pages.succeed("correct", line, "one", "--json").json
     read_pages.succeed("correct", line, "two")
-    reading = seen.get("representation_id") or seen["id"]
+    reading = answer.get("representation_id") or answer["id"]
     assert read_pages.expect_refusal("correct", line, "three", "--expect", reading)
     assert "give its text after its id" in read_pages.expect_refusal("correct", line)
     read_pages.expect_misuse("correct")

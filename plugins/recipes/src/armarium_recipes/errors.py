@@ -63,9 +63,9 @@ nothing_to_decide = Conflict.saying(
 
 def refused_file(name: str, why: str, line: int | None) -> Invalid:
     """422: a file edited by hand cannot be taken in."""
-    where = f" (line {line})" if line is not None else ""
+    on_line = f" (line {line})" if line is not None else ""
     return Invalid(
-        f"{name} cannot be taken in{where}: {why}", code="recipe_file_refused", name=name, line=line
+        f"{name} cannot be taken in{on_line}: {why}", code="recipe_file_refused", name=name, line=line
     )
 
 
@@ -85,7 +85,7 @@ def start_refused(refusals: Sequence[dict[str, Any]]) -> Invalid:
 
 already_started = Conflict.saying(
     "already_started",
-    "The recipe is running already. Wait for it to end, or cancel it first.",
+    "The recipe is already running. Wait for it to end, or cancel it first.",
     job_id="job_id",
 )
 version_raised = Conflict.saying(

@@ -24,7 +24,7 @@ def letters(desk: Machine, pictures: Pictures) -> Machine:
 
 
 def test_options_answer_every_question_of_setup(letters: Machine) -> None:
-    done = letters.succeed(
+    answer = letters.succeed(
         *(
             "setup",
             "--purpose",
@@ -49,7 +49,7 @@ def test_options_answer_every_question_of_setup(letters: Machine) -> None:
         ),
         *("--pages", "900", "--memory", "8", "--layer", "places", "--json"),
     ).json
-    assert done["answers"] == {
+    assert answer["answers"] == {
         "purposes": ["search", "entities"],
         "materials": ["typescript"],
         "languages": ["la", "de-AT"],
@@ -61,8 +61,8 @@ def test_options_answer_every_question_of_setup(letters: Machine) -> None:
         "pages": 900,
         "memory_gb": 8.0,
     }
-    assert done["audit_id"]
-    jobs = [step["job"] for step in done["recipe"]["steps"]]
+    assert answer["audit_id"]
+    jobs = [step["job"] for step in answer["recipe"]["steps"]]
     assert jobs.index("find-lines") < jobs.index("read-a-line") < jobs.index("find-names-tag-words")
 
 
@@ -142,10 +142,10 @@ def test_a_plan_is_looked_at_started_and_followed(letters: Machine) -> None:
     assert "done     Split pages" in answer
     assert letters.succeed("runs", "last", "--watch", "--json").json["summary"]["finished"]
     assert "No run begins with 'feed'" in letters.expect_refusal("runs", "feed")
-    again = letters.succeed(
-        "start", "--redo", next(s["id"] for s in recipe["steps"]), "--no-wait", "--json"
+    second_answer = letters.succeed(
+        "start", "--redo", next(step["id"] for step in recipe["steps"]), "--no-wait", "--json"
     ).json
-    assert again["pages"] == 2
+    assert second_answer["pages"] == 2
     letters.succeed("runs", "--watch")
 
 
@@ -164,7 +164,7 @@ def test_a_chart_is_refused_before_anything_is_measured(letters: Machine, tmp_pa
     assert "--overwrite" in letters.expect_refusal("bakeoff", "--chart", str(there))
     assert "--show last" in letters.expect_refusal("bakeoff", "--list", "--chart", str(tmp_path / "all.png"))
     assert there.read_bytes() == b"mine"
-    assert [one.name for one in tmp_path.glob("*.p*")] == ["there.png"]
+    assert [path.name for path in tmp_path.glob("*.p*")] == ["there.png"]
 
 
 def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path
     answer = letters.succeed("bakeoff", "--lines", "--chart", str(page))
     assert f"Drew it into {page}." in answer.out
     assert "Line finders on 100 corrected lines of 2 pages" in page.read_text()
-    again = letters.succeed("bakeoff", "--show", "last", "--chart", str(picture), "--json").json
-    assert again["chart"] == str(picture)
+    second_answer = letters.succeed("bakeoff", "--show", "last", "--chart", str(picture), "--json").json
+    assert second_answer["chart"] == str(picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -262,22 +262,22 @@ def test_a_table_names_the_best_the_tied_and_those_that_were_not_measured(
         "hands": [{"label": "Scribe A", "hand_id": "h", "better": "reader:Print@1", "promoted": False}],
     }
     show_table(one)
-    said = capsys.readouterr().out
-    assert "Measured on 120 lines of 2 pages" in said
-    assert "5.1%" in said
-    assert said.count("tied with the best") == 1
-    assert "not measured: Far: Pages may not leave this machine." in said
+    output = capsys.readouterr().out
+    assert "Measured on 120 lines of 2 pages" in output
+    assert "5.1%" in output
+    assert output.count("tied with the best") == 1
+    assert "not measured: Far: Pages may not leave this machine." in output
     told = "Of 100 characters Hand gets 0.7 fewer wrong than Print (between -0.1 and 1.6; by chance alone: p = 0.080)."
-    assert told in said
-    assert "Use one: armarium bakeoff --use 1" in said
-    assert "hand Scribe A: reader:Print@1 would read it significantly better." in said
+    assert told in output
+    assert "Use one: armarium bakeoff --use 1" in output
+    assert "hand Scribe A: reader:Print@1 would read it significantly better." in output
     show_table({**one, "step": "find-lines", "hands": [], "comparison": None,
                 "candidates": [_row("Finder", None, lines_found=90, lines_checked=100, extra_lines=7)]})  # fmt: skip
-    said = capsys.readouterr().out
-    assert "90 of 100" in said
+    output = capsys.readouterr().out
+    assert "90 of 100" in output
     # A line finder is put to use by another command.
-    assert "bakeoff --use" not in said
-    assert "armarium candidates find-lines --use 1" in said
+    assert "bakeoff --use" not in output
+    assert "armarium candidates find-lines --use 1" in output
 
 
 def test_times_and_prices_are_shown_in_readable_units() -> None:

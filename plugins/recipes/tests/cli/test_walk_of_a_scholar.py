@@ -27,10 +27,10 @@ def _words(text: str) -> set[str]:
 def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> None:
     """The pages are drawn from known texts and read by RapidOCR; a name that the project knows is found in them."""
     pytest.importorskip("rapidocr")
-    drawn = [page for page in sample_pages(count=4) if not page.is_blank][:2]
+    pages = [page for page in sample_pages(count=4) if not page.is_blank][:2]
     box = tmp_path / "letters"
     box.mkdir()
-    for page in drawn:
+    for page in pages:
         (box / f"{page.name}.jpg").write_bytes(page.jpeg)
     desk.succeed("create", "Letters")
     desk.succeed("import", str(box))
@@ -44,19 +44,19 @@ def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> N
     assert desk.succeed("plan").out.strip().endswith("Run it: armarium start")
 
     answer = desk.succeed("start").out
-    assert f"{len(drawn)} of {len(drawn)} pages read; names: " in answer
+    assert f"{len(pages)} of {len(pages)} pages read; names: " in answer
     assert "location" in answer
     assert " is done, over 2 pages." in desk.succeed("runs", "last").out
-    texts = [desk.succeed("text", f"{page.name}.jpg").out for page in drawn]
-    for page, text in zip(drawn, texts, strict=True):
+    texts = [desk.succeed("text", f"{page.name}.jpg").out for page in pages]
+    for page, text in zip(pages, texts, strict=True):
         truth = _words(page.text)
         assert len(truth & _words(text)) >= 0.8 * len(truth), (page.name, text)
 
-    written = tmp_path / "files"
-    desk.succeed("export", "--format", "pagexml", "--out", str(written))
-    for page, text in zip(drawn, texts, strict=True):
-        root = ElementTree.parse(written / f"{page.name}.xml").getroot()
-        lines = [one.text or "" for one in root.iter() if one.tag.rpartition("}")[2] == "Unicode"]
+    path = tmp_path / "files"
+    desk.succeed("export", "--format", "pagexml", "--out", str(path))
+    for page, text in zip(pages, texts, strict=True):
+        root = ElementTree.parse(path / f"{page.name}.xml").getroot()
+        lines = [element.text or "" for element in root.iter() if element.tag.rpartition("}")[2] == "Unicode"]
         assert _words(text) <= _words("\n".join(lines))
     site = tmp_path / "site"
     assert "a site of 2 pages" in desk.succeed("export-site", str(site)).out
@@ -67,10 +67,10 @@ def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> N
 
     # What a run made is undone and redone as one set; the start itself is the step before it.
     desk.succeed("undo")
-    assert "was never read" in desk.succeed("text", f"{drawn[0].name}.jpg").err
+    assert "was never read" in desk.succeed("text", f"{pages[0].name}.jpg").err
     assert json.loads(desk.succeed("entities", "--json").out)["items"][0]["canonical_name"] == "Puerto Claro"
     desk.succeed("redo")
-    assert [desk.succeed("text", f"{page.name}.jpg").out for page in drawn] == texts
+    assert [desk.succeed("text", f"{page.name}.jpg").out for page in pages] == texts
     assert "armarium start --redo STEP" in desk.succeed("plan").out
 
 
@@ -113,7 +113,7 @@ def test_a_manuscript_from_setup_to_a_website(desk: Machine, tmp_path: Path) -> 
     texts = [desk.succeed("text", f"{page}.jpg").out for page in PAGES]
     for page, text in zip(PAGES, texts, strict=True):
         root = ElementTree.parse(MANUSCRIPT / f"{page}.xml").getroot()
-        lines = [one.get("CONTENT") or "" for one in root.iter() if one.tag.endswith("}String")]
+        lines = [element.get("CONTENT") or "" for element in root.iter() if element.tag.endswith("}String")]
         truth = _words("\n".join(lines))
         assert len(truth & _words(text)) >= 0.6 * len(truth), (page, text)
     website = _build(desk, tmp_path / "website")

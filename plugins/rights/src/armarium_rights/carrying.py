@@ -25,9 +25,9 @@ def find_limits(
     for document_id in dict.fromkeys([*items, *sorted(parts)]):
         rules = applying(conn, [document_id])
         rules += records_seen_on(conn, document_id, cuts) if document_id in parts else []
-        held = [row for row in rules if row["document_id"] not in copied]
-        if held:
-            limits[document_id] = _fields_of(combine_records(held))
+        rules_held = [row for row in rules if row["document_id"] not in copied]
+        if rules_held:
+            limits[document_id] = _fields_of(combine_records(rules_held))
     return limits
 
 

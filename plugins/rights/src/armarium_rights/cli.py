@@ -13,9 +13,9 @@ commands = Commands(Topic.pages)
 def in_words(found: dict[str, Any]) -> str:
     """Print the answer for people."""
     readers = found["readers"]
-    who = "everybody" if readers is None else ", ".join(["the owner", *readers])
+    reader_names = "everybody" if readers is None else ", ".join(["the owner", *readers])
     models = {"none": "none", "local": "those on this machine", "cloud": "any", None: "not limited"}
-    lines = [f"Seen by: {who}", f"Models: {models[found['model_use']]}"]
+    lines = [f"Seen by: {reader_names}", f"Models: {models[found['model_use']]}"]
     for title, name in (("Holders", "holders"), ("Labels", "labels"), ("Conditions", "conditions")):
         if found[name]:
             lines.append(f"{title}: {'; '.join(found[name])}")
@@ -30,6 +30,6 @@ def rights(
 ) -> None:
     """Show the rights that apply: who may see it, which models may receive it, under which conditions."""
     with project_session() as session:
-        kind, named = ("document", document_id(session, document)) if document else ("library", "library")
-        effective = session.get("/api/rights/effective", target_kind=kind, target_id=named)
+        kind, target_id = ("document", document_id(session, document)) if document else ("library", "library")
+        effective = session.get("/api/rights/effective", target_kind=kind, target_id=target_id)
     answer(effective, in_words(effective))

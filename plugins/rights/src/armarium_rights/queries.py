@@ -87,12 +87,12 @@ def applying(
     """
     docs, parts = documents_above(conn, document_ids), segments_above(conn, segment_ids)
     about = records.c.target_kind
-    named = or_(
+    condition = or_(
         about == PROJECT,
         and_(about == "document", is_among(records.c.document_id, docs)),
         and_(about == "segment", is_among(records.c.segment_id, parts)),
     )
-    ordered = select(records).where(live, named).order_by(records.c.created_at, records.c.id)
+    ordered = select(records).where(live, condition).order_by(records.c.created_at, records.c.id)
     records_applying = [row._asdict() for row in conn.execute(ordered)]
     ranks = {PROJECT: 0, "document": 1, "segment": 2}
 
@@ -129,8 +129,8 @@ def list_records(
 ) -> dict[str, Any]:
     """Return the newest first; of what the caller may not see there is none."""
     newest = (records.c.created_at.desc(), records.c.id.desc())
-    named = select(records, documents.c.name).outerjoin(documents, documents.c.id == records.c.document_id)
-    rows = conn.execute(named.where(live).order_by(*newest).limit(limit).offset(offset)).all()
+    query = select(records, documents.c.name).outerjoin(documents, documents.c.id == records.c.document_id)
+    rows = conn.execute(query.where(live).order_by(*newest).limit(limit).offset(offset)).all()
     items = [
         {**as_answer(row._asdict()), "document_id": row.document_id, "target_name": row.name} for row in rows
     ]

@@ -167,9 +167,9 @@ def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
 )
 def embed(ctx: ActionContext, p: EmbedParams) -> dict[str, Any]:
     """Enqueue the job `embeds`; pages whose text is unchanged keep their vectors. Invalid for an unknown embedder."""
-    known = ctx.engine.drivers.names(GROUP)
-    if p.embedder not in known:
-        raise unknown_embedder(p.embedder, known)
+    known_names = ctx.engine.drivers.names(GROUP)
+    if p.embedder not in known_names:
+        raise unknown_embedder(p.embedder, known_names)
     assert ctx.library is not None
     lane = lane_for(ctx.engine, ctx.library, ctx.engine.drivers.load(GROUP, p.embedder), p)
     job_id = ctx.enqueue("embeds", p.model_dump(), title="Compute vectors of passages", lane=lane)

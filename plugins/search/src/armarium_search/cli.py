@@ -106,8 +106,8 @@ def show(found: dict[str, Any]) -> None:
     typer.echo(f"{at_least}{plural(found['total_results'], 'document')} found.".capitalize())
     for result in found["results"]:
         meta = result["metadata"]
-        where = f" in {' / '.join(meta['folders'])}" if meta["folders"] else ""
-        typer.echo(f"{typer.style(meta['name'], bold=True)}{where}  {result['document_id']}")
+        folder_path = f" in {' / '.join(meta['folders'])}" if meta["folders"] else ""
+        typer.echo(f"{typer.style(meta['name'], bold=True)}{folder_path}  {result['document_id']}")
         for line in result["transcript_excerpts"]:
             marked_line = f"  {mark_ranges(line['text'], line['ranges'])}"
             typer.echo(marked_line + (f"  ({line['picture']})" if line.get("picture") else ""))

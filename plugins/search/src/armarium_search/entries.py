@@ -130,8 +130,8 @@ def _look_over_some(library: Library, progress: dict[str, Any]) -> dict[str, Any
     table, keep = _KEPT[progress["table"]]
     with library.db.write() as conn:
         raw = raw_of(conn)
-        some = f"SELECT id FROM {table} WHERE id > ? ORDER BY id LIMIT {BATCH}"
-        ids = [row[0] for row in raw.execute(some, (progress["after"],))]
+        next_ids = f"SELECT id FROM {table} WHERE id > ? ORDER BY id LIMIT {BATCH}"
+        ids = [row[0] for row in raw.execute(next_ids, (progress["after"],))]
         keep(raw, ids)
     if not ids:
         return {**progress, "table": progress["table"] + 1, "after": ""}
@@ -147,13 +147,13 @@ def begin(engine: Engine, library: Library) -> None:
         ):
             return
         first = [row[0] for row in raw.execute(f"SELECT id FROM {documents} LIMIT {BATCH}")]
-        some = [row[0] for row in raw.execute(f"SELECT id FROM {artifacts} LIMIT {BATCH}")]
-        if max(len(first), len(some)) == BATCH:
+        batch = [row[0] for row in raw.execute(f"SELECT id FROM {artifacts} LIMIT {BATCH}")]
+        if max(len(first), len(batch)) == BATCH:
             engine.jobs.enqueue(conn, JOB_KIND, {}, title="Index the names of documents")
             return
         # A new project already has its first folder; until a job had run, it could not be found by name.
         keep_names(raw, first)
-        keep_artifacts(raw, some)
+        keep_artifacts(raw, batch)
 
 
 def remake(library: Library) -> None:

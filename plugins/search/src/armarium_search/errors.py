@@ -21,7 +21,9 @@ phrases_too_long = Invalid.saying(
     "The phrases of a query have at most {most} words in all; these have {count}. Search for a shorter passage.",
 )
 no_such_page = Invalid.saying(
-    "no_such_page", "{field} names no page that is searched here. Leave it out to begin anew.", field="field"
+    "no_such_page",
+    "{field} names no page that is searched here. Leave it out to start from the beginning.",
+    field="field",
 )
 only_excludes = Invalid.saying(
     "only_excludes",
@@ -49,7 +51,7 @@ embedder_needs_provider = Invalid.saying(
 )
 name_without_folders = Invalid.saying(
     "not_a_model_name",
-    "{model!r} is no name of a model. Name one of the models of this machine by its name alone, without "
+    "{model!r} is not the name of a model. Name one of the models on this machine by its name alone, without "
     "folders.",
 )
 nothing_to_embed = Invalid.saying(

@@ -148,8 +148,12 @@ def _embed_some(
         vectors = _ask_for(trained, pages, old)
     else:
         for _, document_id, fingerprint, text in pages:
-            same = old.get((document_id, fingerprint))
-            vectors.append(trained.embed(list(passages_of(text))) if same is None else np.asarray(same))
+            earlier_vector = old.get((document_id, fingerprint))
+            vectors.append(
+                trained.embed(list(passages_of(text)))
+                if earlier_vector is None
+                else np.asarray(earlier_vector)
+            )
     if not pages:
         return
     np.save(place.with_suffix(".npy"), np.concatenate(vectors))
@@ -172,7 +176,7 @@ def _ask_for(
     vectors = {page[1]: np.asarray(old[page[1], page[2]]) for page in pages if (page[1], page[2]) in old}
     new = [(page[1], list(passages_of(page[3]))) for page in pages if page[1] not in vectors]
     if new:
-        rows = model.embed([one for one, _ in new], [text for _, texts in new for text in texts])
+        rows = model.embed([text for text, _ in new], [text for _, texts in new for text in texts])
         at = 0
         for document_id, texts in new:
             vectors[document_id] = rows[at : at + len(texts)]
@@ -185,9 +189,9 @@ def _finish(making: Path, args: EmbedParams, by_model: bool) -> int:
     import numpy as np
 
     parts = sorted(making.glob("part-*.npy"))
-    every = [orjson.loads(part.with_suffix(".json").read_bytes()) for part in parts]
+    parts_read = [orjson.loads(part.with_suffix(".json").read_bytes()) for part in parts]
     pages: dict[str, list[Any]] = {
-        name: [value for chunk in every for value in chunk[name]]
+        name: [value for chunk in parts_read for value in chunk[name]]
         for name in ("documents", "fingerprints", "rows")
     }
     rows = int(sum(pages["rows"]))

@@ -125,8 +125,10 @@ def parse(query: str, scopes: Collection[str]) -> ParsedQuery:
             if text:
                 read.scopes.append(ScopedQuestion(scope.casefold(), text, excluded))
         else:
-            written = match["phrase"] if match["phrase"] is not None else word or f"{scope}:{match['scoped']}"
-            term = term_of(written, excluded, quoted=match["phrase"] is not None)
+            word_text = (
+                match["phrase"] if match["phrase"] is not None else word or f"{scope}:{match['scoped']}"
+            )
+            term = term_of(word_text, excluded, quoted=match["phrase"] is not None)
             if term is not None:
                 read.terms.append(term)
         excluded = False

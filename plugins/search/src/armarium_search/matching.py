@@ -61,17 +61,17 @@ def occurrences(term: Term, text: FoldedPassage) -> float:
 
     If it has none as written, the most likely of those that are merely similar counts, with its weight.
     """
-    written = 0
+    occurrences = 0
     similar = 0.0
     for sought, weight, is_phrase in term.patterns:
         often = text.count(sought, is_phrase=is_phrase)
         if weight == 1:
-            written += often
+            occurrences += often
         elif often:
             similar = max(similar, weight)
-    if not written and term.others:
+    if not occurrences and term.others:
         similar = max((term.others[word] for word in text.each & term.others.keys()), default=similar)
-    return written or similar
+    return occurrences or similar
 
 
 def matches(terms: Iterable[Term], text: FoldedPassage) -> bool:
@@ -147,8 +147,8 @@ def expression(terms: Iterable[Term], column: str | None = "words") -> str:
 
 def _any_of(term: Term, column: str | None) -> str:
     star = " *" if term.is_prefix else ""
-    written = []
+    parts = []
     for words, _ in term.alternatives:
         phrase = f'"{" ".join(words)}"{star}'
-        written.append(f"{column} : {phrase}" if len(words) > 1 and column is not None else phrase)
-    return f"({' OR '.join(written)})"
+        parts.append(f"{column} : {phrase}" if len(words) > 1 and column is not None else phrase)
+    return f"({' OR '.join(parts)})"

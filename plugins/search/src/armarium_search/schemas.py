@@ -21,7 +21,7 @@ def _check_time(value: str) -> str:
         time_span(value)
     except (ValueError, OverflowError):
         example = "write it as 2026, 2026-01, 2026-01-31 or 2026-01-31T12:00:00Z"
-        raise ValueError(f"{value!r} is no time to compare with; {example}") from None
+        raise ValueError(f"{value!r} is not a time to compare with; {example}") from None
     return value
 
 

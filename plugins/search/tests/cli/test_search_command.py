@@ -14,12 +14,12 @@ def test_lines_are_shown_with_the_words_and_cut_out(desk: Machine, pictures: Pic
     word = max(page.split(), key=len).strip(".,")
     answer = desk.succeed("search", word, "--json").json
     assert answer["total_results"] >= 1
-    said = desk.succeed(
+    output = desk.succeed(
         "search", word, "--fuzzy", "--alike", "--picture", "found", "--where", "has_reading=true"
     ).out
-    assert word in said
-    assert "found/" in said
-    assert "similarity was not searched" in said
+    assert word in output
+    assert "found/" in output
+    assert "similarity was not searched" in output
     assert (
         "0 documents found"
         in desk.succeed("search", "nowhereatall", "--people", "Juan", "--dates", "1832").out

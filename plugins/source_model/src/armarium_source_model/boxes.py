@@ -72,7 +72,10 @@ def _whole_number(value: Any) -> int | None:
 
 
 def _numbers(values: Sequence[Any]) -> bool:
-    return all(isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v) for v in values)
+    return all(
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        for value in values
+    )
 
 
 def _frame(value: Any) -> tuple[float, float] | None:
@@ -87,6 +90,6 @@ def _frame(value: Any) -> tuple[float, float] | None:
 def _fractions(points: Any, frame: tuple[float, float] | None) -> list[list[float]] | None:
     if frame is None or not isinstance(points, Sequence) or isinstance(points, str):
         return None
-    if not all(isinstance(p, Sequence) and len(p) == 2 and _numbers(p) for p in points):
+    if not all(isinstance(point, Sequence) and len(point) == 2 and _numbers(point) for point in points):
         return None
     return [[point[0] / frame[0], point[1] / frame[1]] for point in points]

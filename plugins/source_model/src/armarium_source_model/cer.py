@@ -78,11 +78,13 @@ def normalise(text: str, policy: str = DEFAULT_POLICY, expansions: Mapping[str, 
         text = text.casefold()
     if "accents" in steps and not text.isascii():
         bare = (
-            ch for ch in unicodedata.normalize("NFD", text) if not unicodedata.category(ch).startswith("M")
+            letter
+            for letter in unicodedata.normalize("NFD", text)
+            if not unicodedata.category(letter).startswith("M")
         )
         text = unicodedata.normalize("NFC", "".join(bare))
     if "punctuation" in steps:
-        text = "".join(ch for ch in text if not unicodedata.category(ch).startswith("P"))
+        text = "".join(letter for letter in text if not unicodedata.category(letter).startswith("P"))
     if "whitespace" in steps:
         text = " ".join(text.split())
     return text
@@ -148,31 +150,31 @@ def score(
                 f"The {side} has {len(text):,} characters; at most {LONGEST:,} are compared at once.",
                 code="too_long",
             )
-    one, two = normalise(reference, policy, expansions), normalise(hypothesis, policy, expansions)
+    right, read = normalise(reference, policy, expansions), normalise(hypothesis, policy, expansions)
     name = policy_name(policy, expansions)
-    for side, text in (("reference", one), ("hypothesis", two)):
+    for side, text in (("reference", right), ("hypothesis", read)):
         if len(text) > LONGEST:
             raise CannotScore(
                 f"The {side} has {len(text):,} characters under the policy {name}; at most {LONGEST:,} are compared "
                 "at once.",
                 code="too_long",
             )
-    if not one:
+    if not right:
         raise CannotScore(
             f"The reference is empty under the policy {name}, and nothing can be divided by its length.",
             code="empty_reference",
         )
-    if len(two) > MOST_RATIO * len(one) or len(one) > MOST_RATIO * max(len(two), 1):
+    if len(read) > MOST_RATIO * len(right) or len(right) > MOST_RATIO * max(len(read), 1):
         raise CannotScore(
-            f"One side has {len(one)} characters, the other {len(two)}: more than {MOST_RATIO} times as many. "
+            f"One side has {len(right)} characters, the other {len(read)}: more than {MOST_RATIO} times as many. "
             "They are hardly two readings of one page; compare the passes you mean.",
             code="lengths_differ",
         )
-    distance = Levenshtein.distance(one, two)
+    distance = Levenshtein.distance(right, read)
     words = POLICIES[policy]
     if expansions:
         words += f" {len(expansions)} abbreviations are expanded first."
-    return Score(name, words, distance, len(one), len(two), distance / len(one))
+    return Score(name, words, distance, len(right), len(read), distance / len(right))
 
 
 def total_rate(pairs: Iterable[tuple[str, str]], policy: str = "diplomatic") -> tuple[int, int, float]:
@@ -183,9 +185,9 @@ def total_rate(pairs: Iterable[tuple[str, str]], policy: str = "diplomatic") -> 
     from rapidfuzz.distance import Levenshtein
 
     distance = length = 0
-    for some in batch_pairs(pairs, BATCH):
-        references = _normalise_all(list(map(itemgetter(0), some)), policy)
-        hypotheses = _normalise_all(list(map(itemgetter(1), some)), policy)
+    for batch in batch_pairs(pairs, BATCH):
+        references = _normalise_all(list(map(itemgetter(0), batch)), policy)
+        hypotheses = _normalise_all(list(map(itemgetter(1), batch)), policy)
         distance += sum(map(Levenshtein.distance, references, hypotheses))
         length += sum(map(len, references))
     if not length:
@@ -196,8 +198,8 @@ def total_rate(pairs: Iterable[tuple[str, str]], policy: str = "diplomatic") -> 
 def batch_pairs(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
     """Yield *pairs* in lists of at most *size*."""
     waiting = iter(pairs)
-    while some := list(islice(waiting, size)):
-        yield some
+    while batch := list(islice(waiting, size)):
+        yield batch
 
 
 def _normalise_all(texts: Sequence[str], policy: str) -> Sequence[str]:
@@ -223,19 +225,20 @@ def line_errors(reference: str, hypothesis: str, policy: str = DEFAULT_POLICY) -
     """Return the errors of a line, to be added up over many; where nothing should stand, all that was read is an error."""
     from rapidfuzz.distance import Levenshtein
 
-    one, two = normalise(reference, policy), normalise(hypothesis, policy)
-    words, read = one.split(), two.split()
-    return LineErrors(Levenshtein.distance(one, two), len(one), Levenshtein.distance(words, read), len(words))
+    right, read = normalise(reference, policy), normalise(hypothesis, policy)
+    right_words, read_words = right.split(), read.split()
+    distance = Levenshtein.distance(right, read)
+    return LineErrors(distance, len(right), Levenshtein.distance(right_words, read_words), len(right_words))
 
 
 def word_rate(reference: str, hypothesis: str, policy: str = DEFAULT_POLICY) -> tuple[int, int, float]:
     """Return (distance, reference words, rate) over whitespace-separated words."""
     from rapidfuzz.distance import Levenshtein
 
-    one, two = normalise(reference, policy).split(), normalise(hypothesis, policy).split()
-    if not one:
+    right_words, read_words = normalise(reference, policy).split(), normalise(hypothesis, policy).split()
+    if not right_words:
         raise CannotScore(
             "The reference has no words; there is nothing to divide by.", code="empty_reference"
         )
-    distance = Levenshtein.distance(one, two)
-    return distance, len(one), distance / len(one)
+    distance = Levenshtein.distance(right_words, read_words)
+    return distance, len(right_words), distance / len(right_words)

@@ -162,7 +162,7 @@ def _find_band(boxes: list[Box], doubts: list[bool]) -> tuple[list[Box], ...] | 
         return None
     across = {box.at for box in best.gutter.across}
     above: list[Box] = []
-    left: list[Box] = []
+    remaining: list[Box] = []
     right: list[Box] = []
     below: list[Box] = []
     for box in boxes:
@@ -172,14 +172,14 @@ def _find_band(boxes: list[Box], doubts: list[bool]) -> tuple[list[Box], ...] | 
         else:
             # Two lines that were taken for one begin on the left.
             is_left = box.at in across or best.gutter.is_left_of(box)
-            (left if is_left else right).append(box)
-    shorter = min(_typical_length(side) for side in (left, right))
+            (remaining if is_left else right).append(box)
+    shorter = min(_typical_length(side) for side in (remaining, right))
     if shorter < SHORT:
         # Cells of a table: they are read row by row.
         doubts.append(shorter > 0.7 * SHORT)
         return None
     doubts.append(best.pairs < CLEAR or 2 * best.crossing > CROSSED * best.pairs)
-    return (above, right, left, below) if best.begins_with_notes else (above, left, right, below)
+    return (above, right, remaining, below) if best.begins_with_notes else (above, remaining, right, below)
 
 
 def _typical_length(boxes: list[Box]) -> float:
@@ -277,15 +277,15 @@ def _as_stated(boxes: list[Box], columns: int) -> list[Box]:
     edges = [gutter.at for gutter in gutters]
     out: list[Box] = []
     stops = sorted(headings.values(), key=lambda box: box.middle)
-    rest = sorted((box for box in boxes if box.at not in headings), key=lambda box: box.middle)
+    others = sorted((box for box in boxes if box.at not in headings), key=lambda box: box.middle)
     for stop in (*stops, None):
-        end = len(rest) if stop is None else bisect_left(rest, stop.middle, key=lambda box: box.middle)
+        end = len(others) if stop is None else bisect_left(others, stop.middle, key=lambda box: box.middle)
         sides: list[list[Box]] = [[] for _ in range(columns)]
-        for box in rest[:end]:
+        for box in others[:end]:
             sides[bisect_right(edges, box.u0 + size if box.at in across else (box.u0 + box.u1) / 2)].append(
                 box
             )
-        rest = rest[end:]
+        others = others[end:]
         for side in sides:
             out += order_column(side)
         if stop is not None:

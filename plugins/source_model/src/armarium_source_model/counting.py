@@ -57,13 +57,13 @@ def counting_reading(
         return Counting(chosen_id, "chosen")
     human = [reading for reading in readings if reading.provenance_kind == HUMAN]
     if not human:
-        newest = _newest(readings)
+        newest = _find_newest(readings)
         return Counting(newest.id, "newest-machine-unchosen", newest.provenance_kind != IMPORTED)
     retired = retired_ids(human)
     current = [reading for reading in human if reading.id not in retired] or human
     corrections = [reading for reading in current if reading.corrects_id]
     return Counting(
-        _newest(corrections or current).id,
+        _find_newest(corrections or current).id,
         "correction" if corrections else "newest-human",
         disputed=rule == "strict" and len(current) > 1,
     )
@@ -71,10 +71,14 @@ def counting_reading(
 
 def retired_ids(readings: Iterable[ReadingFacts]) -> set[str]:
     """Return the readings retired by a person's correction; a machine's correction retires nothing."""
-    return {r.corrects_id for r in readings if r.corrects_id and r.provenance_kind == HUMAN}
+    return {
+        reading.corrects_id
+        for reading in readings
+        if reading.corrects_id and reading.provenance_kind == HUMAN
+    }
 
 
-def _newest(readings: Sequence[ReadingFacts]) -> ReadingFacts:
+def _find_newest(readings: Sequence[ReadingFacts]) -> ReadingFacts:
     return max(readings, key=lambda reading: (reading.created_at, reading.id))
 
 
@@ -114,22 +118,32 @@ def working_pass(
     """
     if not passes:
         return Working(None, "none")
-    if chosen_id is not None and any(p.id == chosen_id for p in passes):
+    if chosen_id is not None and any(page_pass.id == chosen_id for page_pass in passes):
         return Working(chosen_id, "chosen")
     by_hand = set(touched)
     ladder: tuple[tuple[PassBasis, list[PassFacts]], ...] = (
         (
             "human-touched",
-            [p for p in passes if p.id in by_hand or (p.provenance_kind == HUMAN and not p.imported)],
+            [
+                page_pass
+                for page_pass in passes
+                if page_pass.id in by_hand or (page_pass.provenance_kind == HUMAN and not page_pass.imported)
+            ],
         ),
-        ("text-layer", [p for p in passes if p.provider == TEXT_LAYER]),
+        ("text-layer", [page_pass for page_pass in passes if page_pass.provider == TEXT_LAYER]),
         (
             "newest" if rule == "relaxed" else "newest-machine-unchosen",
-            [p for p in passes if not p.imported and p.provenance_kind != IMPORTED],
+            [
+                page_pass
+                for page_pass in passes
+                if not page_pass.imported and page_pass.provenance_kind != IMPORTED
+            ],
         ),
         ("imported-only", list(passes)),
     )
     for basis, candidates in ladder:
         if candidates:
-            return Working(max(candidates, key=lambda p: (p.created_at, p.id)).id, basis)
+            return Working(
+                max(candidates, key=lambda page_pass: (page_pass.created_at, page_pass.id)).id, basis
+            )
     raise AssertionError("unreachable: the last rule accepts every pass")

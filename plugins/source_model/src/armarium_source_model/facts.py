@@ -81,10 +81,10 @@ class PageFacts(NamedTuple):
 
     def first(self, key: Key) -> Statement | None:
         """Return the nearest statement."""
-        return _first(key, self.holders)
+        return _find_first(key, self.holders)
 
 
-def _first(key: Key, holders: Iterable[Holder]) -> Statement | None:
+def _find_first(key: Key, holders: Iterable[Holder]) -> Statement | None:
     for holder in holders:
         value = getattr(holder, key)
         if value is not None:

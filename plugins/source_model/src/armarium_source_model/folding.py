@@ -70,7 +70,7 @@ class _FoldingOfSigns(dict[int, str]):
     """What each character of a text becomes as written, keeping case and compositions."""
 
     def __missing__(self, code: int) -> str:
-        plain = _plain(chr(code))
+        plain = _decompose(chr(code))
         folded = plain.translate(_FOLDING)
         if any(unicodedata.combining(sign) for sign in folded):
             folded = _REORDERED
@@ -146,20 +146,20 @@ def _latin() -> tuple[Any, str, bytes]:
     # A table that begins with NUL is the quick kind.
     signs = "\0\n" + "".join(map(chr, range(32, 127))) + _LATIN
     becomes = [_OF_SIGNS[ord(sign)] for sign in signs]
-    two = {letters: code for code, letters in _TWO.items()}
-    table = "".join(letters if len(letters) == 1 else two.get(letters, " ") for letters in becomes)
+    codes_of_pairs = {letters: code for code, letters in _TWO.items()}
+    table = "".join(letters if len(letters) == 1 else codes_of_pairs.get(letters, " ") for letters in becomes)
     left_out = bytes(number for number, letters in enumerate(becomes) if not letters)
-    rest = "\ufffe" * (256 - len(signs))
-    return codecs.charmap_build(signs + rest), table + rest, left_out
+    padding = "\ufffe" * (256 - len(signs))
+    return codecs.charmap_build(signs + padding), table + padding, left_out
 
 
 def _of_any(text: str) -> str:
     # Takes a fifth of the time of decomposing the whole text; same result but for the order of kept marks.
     folded = text.translate(_OF_SIGNS)
-    return _plain(text).translate(_FOLDING) if _REORDERED in folded else folded
+    return _decompose(text).translate(_FOLDING) if _REORDERED in folded else folded
 
 
-def _plain(text: str) -> str:
+def _decompose(text: str) -> str:
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
 
 
@@ -177,9 +177,9 @@ def fold_text(text: str) -> FoldedText:
     halves: list[str] = []
     end = 0
     # Each stretch is looked at once: an expression for what stands before the hyphen would begin at each of its letters anew.
-    for found in _SEPARATES.finditer(text):
-        before = text[end : found.start()].rsplit(None, 1)[-1]
-        end = found.end()
+    for match in _SEPARATES.finditer(text):
+        before = text[end : match.start()].rsplit(None, 1)[-1]
+        end = match.end()
         after = _WORD.match(text, end)
         halves += words_of(before)[-1:] + words_of(after[0] if after else "")[:1]
     return FoldedText(" ".join(words_of(_SEPARATES.sub("", text))), " ".join(halves))
@@ -192,13 +192,13 @@ def fold_again(folded: FoldedText, before: str, old: str, new: str) -> FoldedTex
     """
     if "\n" in old or "\n" in new or any(part.rstrip()[-1:] in HYPHENS for part in (before, old, new)):
         return None
-    words, gone, come = (
+    words, removed, come = (
         f" {text} " for text in (folded.words, " ".join(words_of(old)), " ".join(words_of(new)))
     )
-    at = words.find(gone)
-    if at < 0 or not gone.strip() or not come.strip() or words.find(gone, at + 1) >= 0:
+    at = words.find(removed)
+    if at < 0 or not removed.strip() or not come.strip() or words.find(removed, at + 1) >= 0:
         return None
-    return FoldedText(f"{words[:at]}{come}{words[at + len(gone) :]}"[1:-1], folded.halves)
+    return FoldedText(f"{words[:at]}{come}{words[at + len(removed) :]}"[1:-1], folded.halves)
 
 
 class Word(NamedTuple):
@@ -218,7 +218,7 @@ def places_of_words(text: str) -> list[Word]:
     letters = ""
     start = end = 0
     for number, sign in enumerate(text):
-        plain = sign.lower() if sign.isascii() else _plain(sign)
+        plain = sign.lower() if sign.isascii() else _decompose(sign)
         for letter in plain.translate(_FOLDING):
             if letter not in " \n":
                 start = start if letters else number
@@ -263,11 +263,11 @@ def fold_name(name: str) -> str:
 def name_forms(name: str) -> tuple[str, ...]:
     """Return the folded forms of *name*, as it is written first: two names are the same if they share one."""
     bare = _DATES.sub("", name)
-    surname, *rest = _COMMA.split(bare)
-    if bare.isascii() and not rest:
+    surname, *given_names = _COMMA.split(bare)
+    if bare.isascii() and not given_names:
         return tuple(dict.fromkeys(filter(None, map(fold_name, (name, bare)))))
     spellings = [name, bare]
-    forenames = [part for part in rest if part.strip() and not _DIGIT.search(part)]
+    forenames = [part for part in given_names if part.strip() and not _DIGIT.search(part)]
     if forenames:
         spellings.append(f"{forenames[0]} {surname}")
     spellings += [unicodedata.normalize("NFC", spelling).translate(_TWO_LETTERS) for spelling in spellings]

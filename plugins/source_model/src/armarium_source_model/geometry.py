@@ -204,8 +204,8 @@ def rect_around(points: Points) -> tuple[float, float, float, float]:
 
 def union_rect(rects: Sequence[Rect]) -> tuple[float, float, float, float]:
     """Return the smallest rect around *rects*, rounded to twelve decimals."""
-    left, top = min(r[0] for r in rects), min(r[1] for r in rects)
-    right, bottom = max(r[0] + r[2] for r in rects), max(r[1] + r[3] for r in rects)
+    left, top = min(rect[0] for rect in rects), min(rect[1] for rect in rects)
+    right, bottom = max(rect[0] + rect[2] for rect in rects), max(rect[1] + rect[3] for rect in rects)
     return round(left, 12), round(top, 12), round(right - left, 12), round(bottom - top, 12)
 
 
@@ -311,7 +311,7 @@ def _clipped_rect(points: Points | None) -> tuple[float, float, float, float] | 
     finite: list[Any] = [
         point
         for point in points
-        if len(point) == 2 and all(isinstance(c, int | float) and math.isfinite(c) for c in point)
+        if len(point) == 2 and all(isinstance(value, int | float) and math.isfinite(value) for value in point)
     ]
     if not finite:
         return None

@@ -152,8 +152,8 @@ def _values(
 ) -> tuple[str, ...]:
     text = _format_text(text)
     folded = folded or fold_text(text)
-    written = orjson.dumps(list(spans)).decode()
-    return (document_id, pass_id, text, written, folded.words, folded.halves, text_fingerprint(text))
+    spans_json = orjson.dumps(list(spans)).decode()
+    return (document_id, pass_id, text, spans_json, folded.words, folded.halves, text_fingerprint(text))
 
 
 def _format_text(text: str) -> str:
@@ -200,13 +200,13 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
         read = {segment[0] for segment in of_pass}
         if not read <= places.keys():
             return False
-    known = f" {row[3]} {row[4]} "
+    known_words = f" {row[3]} {row[4]} "
     words: list[str] = []
     # From the last line back, so that the text before a line has not moved yet.
     for number in sorted((places[segment_id] for segment_id in read), reverse=True):
         segment_id, start, end = spans[number]
         old, new = text[start:end], _format_text(counting[segment_id].text) if segment_id in counting else ""
-        if not new or _writing(new) != _writing(old):
+        if not new or _detect_writing(new) != _detect_writing(old):
             return False
         # Folding a page takes longer than the correction; a line takes a hundredth of that.
         folded = folded and fold_again(folded, text[:start], old, new)
@@ -222,7 +222,9 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     raw.execute(_PUT, row_now)
     _add_words(
         raw,
-        (word for word in words if f" {word} " not in known) if folded else " ".join(row_now[4:6]).split(),
+        (word for word in words if f" {word} " not in known_words)
+        if folded
+        else " ".join(row_now[4:6]).split(),
     )
     return True
 
@@ -230,11 +232,13 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
 def _add_words(raw: sqlite3.Connection, words: Iterable[str]) -> None:
     # One statement, because a page has hundreds of words, nearly all of them known.
     if new := list(dict.fromkeys(words)):
-        written = orjson.dumps(new).decode()
-        raw.execute(f"INSERT OR IGNORE INTO {page_words} (word) SELECT value FROM json_each(?)", (written,))
+        spans_json = orjson.dumps(new).decode()
+        raw.execute(
+            f"INSERT OR IGNORE INTO {page_words} (word) SELECT value FROM json_each(?)", (spans_json,)
+        )
 
 
-def _writing(text: str) -> tuple[str | None, str | None]:
+def _detect_writing(text: str) -> tuple[str | None, str | None]:
     return first_strong_direction(text), script_of(text)
 
 
@@ -243,14 +247,14 @@ TITLE = "Bring the texts of pages up to date"
 
 def work_off(job: JobContext) -> dict[str, int]:
     """Update every due page, several per transaction; if killed, it continues with the rest."""
-    done = int(job.checkpoint.get("done", 0))
+    pages_done = int(job.checkpoint.get("done", 0))
     while True:
         job.check()
         counted = _work_off_some(job.library)
         if not counted[0]:
-            return {"pages": done}
-        done += counted[0]
-        job.save({"done": done}, done=done, total=done + counted[1])
+            return {"pages": pages_done}
+        pages_done += counted[0]
+        job.save({"done": pages_done}, done=pages_done, total=pages_done + counted[1])
 
 
 def _work_off_some(library: Library) -> tuple[int, int]:
@@ -272,10 +276,10 @@ def begin(engine: Engine, library: Library) -> None:
     """When a project is opened, queue the job if it has no stored texts yet, or some are due."""
     with library.db.write() as conn:
         raw = raw_of(conn)
-        some = raw.execute(
+        has_texts_and_due = raw.execute(
             f"SELECT EXISTS (SELECT 1 FROM {page_texts}), EXISTS (SELECT 1 FROM {due_pages})"
         ).fetchone()
-        if some == (0, 0):
+        if has_texts_and_due == (0, 0):
             raw.execute(_ALL)
         if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not is_waiting(raw, JOB_KIND):
             engine.jobs.enqueue(conn, JOB_KIND, {}, title=TITLE)

@@ -27,5 +27,5 @@ def _shorter() -> dict[str, str]:
 
 def shortest_tag(tag: str) -> str:
     """Return *tag* with the shortest code of its language, as BCP 47 asks: `fra` and `fre` are `fr`, `deu-AT` is `de-AT`."""
-    primary, mark, rest = tag.partition("-")
-    return f"{_shorter().get(primary.lower(), primary)}{mark}{rest}"
+    primary, mark, subtags = tag.partition("-")
+    return f"{_shorter().get(primary.lower(), primary)}{mark}{subtags}"

@@ -29,8 +29,10 @@ def add_places(ctx: ActionContext, placed: Sequence[PlacedReading]) -> None:
     if not placed:
         return
     query = select(segments.c.id, segments.c.anchor, segments.c.baseline)
-    named = is_among(segments.c.id, [reading.segment_id for reading in placed])
-    shapes = {row.id: shape_mark(row.anchor, row.baseline) for row in ctx.conn.execute(query.where(named))}
+    is_of_reading = is_among(segments.c.id, [reading.segment_id for reading in placed])
+    shapes = {
+        row.id: shape_mark(row.anchor, row.baseline) for row in ctx.conn.execute(query.where(is_of_reading))
+    }
     rows = []
     for reading in placed:
         fields = reading.places.model_dump(mode="json")

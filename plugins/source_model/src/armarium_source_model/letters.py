@@ -77,9 +77,9 @@ class LetterPlaces:
 
     def corners(self, first: int, end: int) -> tuple[XY, XY, XY, XY]:
         """Return the corners of the area of the letters from *first* up to *end*."""
-        some = self.letters[first:end]
-        start, stop = min(letter.start for letter in some), max(letter.end for letter in some)
-        top, bottom = min(letter.top for letter in some), max(letter.bottom for letter in some)
+        letters = self.letters[first:end]
+        start, stop = min(letter.start for letter in letters), max(letter.end for letter in letters)
+        top, bottom = min(letter.top for letter in letters), max(letter.bottom for letter in letters)
         point = self.frame.point
         return point(start, top), point(stop, top), point(stop, bottom), point(start, bottom)
 
@@ -185,5 +185,8 @@ def unpacked_places(frame: Sequence[float], stored: Mapping[str, Any]) -> Letter
     for at in range(0, len(numbers), 5):
         start, end, top, bottom = (value / 10_000 for value in numbers[at : at + 4])
         letters.append(LetterPlace(start, end, top, bottom, _share(numbers[at + 4])))
-    others = {int(at): [(sign, sure) for sign, sure in some] for at, some in stored["others"].items()}
+    others = {
+        int(at): [(sign, sure) for sign, sure in alternatives]
+        for at, alternatives in stored["others"].items()
+    }
     return LetterPlaces(Frame(*frame), letters, others)

@@ -52,23 +52,23 @@ class LineMaker(NamedTuple):
 
 def line_makers(engine: Engine, conn: Connection, counting: dict[str, CountingText]) -> dict[str, LineMaker]:
     """Return the maker of the counting reading of each segment in *counting*."""
-    r = representations.c
+    reading = representations.c
     ids = [reading.representation_id for reading in counting.values()]
     rows = conn.execute(
         select(
-            r.id,
-            r.provenance_kind,
-            r.created_by,
-            r.producer_tool,
-            r.producer_model,
+            reading.id,
+            reading.provenance_kind,
+            reading.created_by,
+            reading.producer_tool,
+            reading.producer_model,
             passes.c.provider,
             passes.c.model,
             passes.c.import_file,
             passes.c.ground_truth,
         )
-        .join(segments, segments.c.id == r.segment_id)
+        .join(segments, segments.c.id == reading.segment_id)
         .join(passes, passes.c.id == segments.c.pass_id)
-        .where(is_among(r.id, ids))
+        .where(is_among(reading.id, ids))
     )
     by_reading = {row.id: row for row in rows}
     confirmed = confirmed_readings(engine, conn, ids)
@@ -145,8 +145,8 @@ def words_of_sum(makers: Iterable[LineMaker]) -> str:
     """Return the sum as a phrase, `3 lines: 1 made by a person, 2 read by hand-base …`; empty without lines."""
     rows = sum_makers(makers)
     total = sum(row["lines"] for row in rows)
-    each = ", ".join(f"{row['lines']} {row['words']}" for row in rows)
-    return f"{total} {'line' if total == 1 else 'lines'}: {each}" if total else ""
+    counted = ", ".join(f"{row['lines']} {row['words']}" for row in rows)
+    return f"{total} {'line' if total == 1 else 'lines'}: {counted}" if total else ""
 
 
 def words_by_line(makers: Sequence[LineMaker | None]) -> str:

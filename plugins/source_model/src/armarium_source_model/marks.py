@@ -153,8 +153,8 @@ def _origins(
     )
     rows = raw_of(conn).execute(query, (pass_id,)).fetchall()
     split = split_segments(conn, rows[0][5]) if rows else frozenset()
-    for identity, parent, kind, held, deleted, _ in rows:
-        stored = orjson.loads(held)
+    for identity, parent, kind, marks_json, deleted, _ in rows:
+        stored = orjson.loads(marks_json)
         led = [identity] if deleted is None and identity not in split else live_segments(conn, identity)
         targets = [segment_id for segment_id in led if texts.get(segment_id)]
         if kind == "word" and parent and not targets:

@@ -150,10 +150,10 @@ def order_page(
 
 
 def _children_of(shapes: Iterable[Shape]) -> dict[str | None, list[Shape]]:
-    known = {shape.id for shape in shapes}
+    shape_ids = {shape.id for shape in shapes}
     children: dict[str | None, list[Shape]] = {}
     for shape in shapes:
-        parent = shape.parent_id if shape.parent_id in known and shape.parent_id != shape.id else None
+        parent = shape.parent_id if shape.parent_id in shape_ids and shape.parent_id != shape.id else None
         children.setdefault(parent, []).append(shape)
     return children
 
@@ -233,7 +233,7 @@ def _order_brothers(
     if len(shapes) < 2:
         return shapes, False
     if all(shape.row is not None for shape in shapes):
-        return sorted(shapes, key=lambda s: (s.row or 0, s.column or 0)), False
+        return sorted(shapes, key=lambda shape: (shape.row or 0, shape.column or 0)), False
     direction = _direction_of(shapes, way.direction, aspect, lean)
     scripts = Counter(shape.script for shape in shapes if shape.script)
     script = way.script or (scripts.most_common(1)[0][0] if scripts else None)
@@ -267,17 +267,22 @@ def _part_of(role: str) -> str | None:
     """Return the part of the page that one of the words of a format's kind names: `TextRegion:marginalia`,
     `MarginTextZone:note`.
     """
-    words = {"".join(ch for ch in word if ch.isalpha() or ch == "-") for word in role.casefold().split(":")}
+    words = {
+        "".join(letter for letter in word if letter.isalpha() or letter == "-")
+        for word in role.casefold().split(":")
+    }
     if words & FOOT_ROLES:
         return "foot"
     return "margin" if any(word.startswith("margin") for word in words) else None
 
 
-def _direction_of(shapes: list[Shape], known: str | None, aspect: float, lean: Lean) -> str:
+def _direction_of(shapes: list[Shape], stated: str | None, aspect: float, lean: Lean) -> str:
     """Return the direction known for the parent, else of most siblings, else by baselines and shape, else ltr."""
-    if known is not None:
-        return known
-    directions = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
+    if stated is not None:
+        return stated
+    directions = Counter(
+        shape.direction for shape in shapes if shape.direction in HORIZONTAL or shape.direction in VERTICAL
+    )
     if directions and 2 * sum(directions.values()) >= len(shapes):
         return str(directions.most_common(1)[0][0])
     return "ltr" if lean.is_vertical is False else line_shape_direction(shapes, aspect) or "ltr"

@@ -64,9 +64,9 @@ def draw_page(
     page = _draw_shapes(page, lines)
     if not labels:
         return page
-    written = sorted((line for line in lines if line.kind == "line"), key=lambda line: line.order)
-    _number_lines(page, written)
-    return _put_beside(page, _draw_readings(page.size, written))
+    text_lines = sorted((line for line in lines if line.kind == "line"), key=lambda line: line.order)
+    _number_lines(page, text_lines)
+    return _put_beside(page, _draw_readings(page.size, text_lines))
 
 
 def _shrink(image: Image.Image, max_size: int) -> Image.Image:

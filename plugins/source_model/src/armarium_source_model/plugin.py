@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def _stats(conn: Connection) -> dict[str, int]:
     """Return the numbers of live segments and readings of documents that are not in the Trash."""
     # Those in the Trash are few, and their rows are found by an index.
-    gone = f"document_id NOT IN (SELECT id FROM {documents} WHERE deleted_at IS NOT NULL)"
+    is_live = f"document_id NOT IN (SELECT id FROM {documents} WHERE deleted_at IS NOT NULL)"
     live, read = conn.exec_driver_sql(
-        f"SELECT (SELECT count(*) FROM segment WHERE deleted_at IS NULL AND {gone}), "
-        f"(SELECT count(*) FROM {representations} WHERE segment_id IS NOT NULL AND NOT retracted AND {gone})"
+        f"SELECT (SELECT count(*) FROM segment WHERE deleted_at IS NULL AND {is_live}), "
+        f"(SELECT count(*) FROM {representations} WHERE segment_id IS NOT NULL AND NOT retracted AND {is_live})"
     ).one()
     return {"segments": live, "readings": read}
 

@@ -78,9 +78,9 @@ def _notes_apart(boxes: list[Box]) -> tuple[list[Box], list[Box]]:
     white = NOTE_GUTTER * (right - left)
     for side in (True, False):
         of_side = sorted((box for at, box in beside if at is side), key=lambda box: box.middle)
-        for one, other in pairwise(of_side):
-            if other.middle - one.middle < 1.6 * size:
-                notes |= {one.at, other.at}
+        for first_box, other in pairwise(of_side):
+            if other.middle - first_box.middle < 1.6 * size:
+                notes |= {first_box.at, other.at}
         notes |= {box.at for box in of_side if box.u1 < left - white or box.u0 > right + white}
         notes |= {box.at for box in of_side if box.thick > 5 * size}
     if not notes or len(notes) > NOTES * len(full):
@@ -117,10 +117,10 @@ def _order_rows(boxes: list[Box]) -> list[Box]:
         height = max(box.v1 for box in strip) - min(box.v0 for box in strip)
         thickest = max(strip, key=lambda box: box.thick)
         if height <= 1.3 * (thickest.v1 - thickest.v0) and thickest.thick < 1.6 * size:
-            out += _along(strip)
+            out += _order_along(strip)
         else:
             for row in _rows(strip, size, pitch):
-                out += _along(row)
+                out += _order_along(row)
     return out
 
 
@@ -162,7 +162,7 @@ def _meets(box: Box, others: Iterable[Box]) -> bool:
     return any(_overlap(box, other) >= 0.3 * min(box.length, other.length) for other in others)
 
 
-def _along(row: list[Box]) -> list[Box]:
+def _order_along(row: list[Box]) -> list[Box]:
     """Order a row along the line; pieces one above another (a gloss in two half lines) from top to bottom."""
     stacks: list[list[Box]] = []
     for box in sorted(row, key=lambda box: box.u0):
@@ -174,8 +174,8 @@ def _along(row: list[Box]) -> list[Box]:
     return [box for stack in stacks for box in sorted(stack, key=lambda box: (round(box.middle, 6), box.u0))]
 
 
-def _overlap(a: Box, b: Box) -> float:
-    return min(a.u1, b.u1) - max(a.u0, b.u0)
+def _overlap(first: Box, second: Box) -> float:
+    return min(first.u1, second.u1) - max(first.u0, second.u0)
 
 
 def pitch_of(lines: list[Box], size: float) -> float:

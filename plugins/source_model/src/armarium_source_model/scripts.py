@@ -96,10 +96,12 @@ def script_of(text: str) -> str | None:
     if text.isascii():
         return "Latn" if any(map(str.isalpha, text[:5000])) else None
     counts: Counter[str] = Counter()
-    for ch in text[:5000]:
-        if ch.isalpha():
+    for letter in text[:5000]:
+        if letter.isalpha():
             script = (
-                "Latn" if ch.isascii() else _BY_NAME.get(unicodedata.name(ch, "?").split()[0].split("-")[0])
+                "Latn"
+                if letter.isascii()
+                else _BY_NAME.get(unicodedata.name(letter, "?").split()[0].split("-")[0])
             )
             if script is not None:
                 counts[script] += 1

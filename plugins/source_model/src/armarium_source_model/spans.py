@@ -53,24 +53,24 @@ def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | No
         if old_end <= start or old_start >= end:
             continue
         equal = kind == "equal" or old_end - old_start == new_end - new_start
-        left = new_start + max(0, start - old_start) if equal else new_start
+        moved_start = new_start + max(0, start - old_start) if equal else new_start
         right = new_end - max(0, old_end - end) if equal else new_end
-        first = left if first is None else min(first, left)
+        first = moved_start if first is None else min(first, moved_start)
         last = right if last is None else max(last, right)
     return None if first is None or last is None or first >= last else (first, last)
 
 
 def _move_place(at: int, old: str, new: str) -> tuple[int, int] | str:
     """Move a place between two characters: it is known if what is before or after it is unchanged."""
-    rest = len(old) - at
+    tail = len(old) - at
     if 0 <= at <= len(old):
         if new[:at] == old[:at]:
             return at, at
-        if rest <= len(new) and old[at:] == new[len(new) - rest :]:
-            return len(new) - rest, len(new) - rest
-        for kind, start, end, now, _ in _alignment(old, new):
+        if tail <= len(new) and old[at:] == new[len(new) - tail :]:
+            return len(new) - tail, len(new) - tail
+        for kind, start, end, new_start, _ in _alignment(old, new):
             if kind == "equal" and start < at < end:
-                return now + at - start, now + at - start
+                return new_start + at - start, new_start + at - start
     return "The place between two characters is not in the new reading."
 
 

@@ -67,8 +67,8 @@ def first_strong_direction(text: str) -> str | None:
     """Return ltr or rtl by the first strongly directed character of *text*; None if it has none."""
     if text.isascii():
         return "ltr" if _LETTER.search(text) else None
-    for ch in text:
-        kind = unicodedata.bidirectional(ch)
+    for letter in text:
+        kind = unicodedata.bidirectional(letter)
         if kind == "L":
             return "ltr"
         if kind in RTL_CLASSES:

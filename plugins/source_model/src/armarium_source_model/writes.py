@@ -337,7 +337,7 @@ def add_readings(
     """
     if not new:
         return []
-    where = {
+    homes = {
         row[0]: row[1]
         for row in raw_of(ctx.conn).execute(
             "SELECT s.id, s.document_id FROM json_each(?) j JOIN segment s ON s.id = j.value",
@@ -345,10 +345,10 @@ def add_readings(
         )
     }
     for reading in new:
-        if reading.segment_id not in where:
+        if reading.segment_id not in homes:
             refuse_provisional(reading.segment_id)
             raise unknown_segment(reading.segment_id)
-    documents = sorted(set(where.values()))
+    documents = sorted(set(homes.values()))
     for document_id in documents:
         require_live(ctx.conn, document_id)
     provenance = ctx.provenance()
@@ -368,7 +368,7 @@ def add_readings(
         (
             (
                 identity,
-                where[reading.segment_id],
+                homes[reading.segment_id],
                 reading.kind,
                 reading.text,
                 reading.language,
@@ -391,10 +391,10 @@ def add_readings(
         ),
     )
     placed = [
-        PlacedReading(identity, reading.segment_id, where[reading.segment_id], reading.text, reading.places)
+        PlacedReading(identity, reading.segment_id, homes[reading.segment_id], reading.text, reading.places)
         for identity, reading in zip(ids, new, strict=True)
         if reading.places is not None
     ]
     add_places(ctx, placed)
-    ctx.note_changes(representation_ids=ids, segment_ids=where, document_ids=documents)
+    ctx.note_changes(representation_ids=ids, segment_ids=homes, document_ids=documents)
     return ids

@@ -83,9 +83,9 @@ def test_an_added_or_removed_line_is_refused_and_the_text_kept(
     why: str,  # type: ignore[no-untyped-def]
 ) -> None:
     editor(f"{code}\ntext += '# written with care\\n'")
-    said = read_pages.expect_refusal("correct", "1.png")
-    assert why in said
-    assert "written with care" in read_kept_file(said)
+    refusal = read_pages.expect_refusal("correct", "1.png")
+    assert why in refusal
+    assert "written with care" in read_kept_file(refusal)
     assert read_pages.succeed("text", "1.png").out == "linea 1\nlinea 2\n"
 
 
@@ -103,9 +103,9 @@ def test_a_conflict_is_reported_with_the_number_of_its_line(read_pages: Machine,
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(editing, "_run_editor", slow)
-        said = read_pages.expect_refusal("correct", "1.png")
-    assert said.startswith("Line 2: somebody corrected it in the meantime; it now says: theirs")
-    assert "1 | mine 1" in read_kept_file(said)
+        refusal = read_pages.expect_refusal("correct", "1.png")
+    assert refusal.startswith("Line 2: somebody corrected it in the meantime; it now says: theirs")
+    assert "1 | mine 1" in read_kept_file(refusal)
     assert read_pages.succeed("text", "1.png").out == "linea 1\ntheirs\n"
 
 

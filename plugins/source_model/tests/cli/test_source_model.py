@@ -48,8 +48,8 @@ def page(shared: tuple[Machine, list[str]]) -> str:
 
 def lines_of(machine: Machine, page: str) -> list[str]:
     """Return the ids of a page's lines, in reading order."""
-    (found,) = machine.succeed("text", page, "--json").json["items"]
-    return [span["segment_id"] for span in found["spans"]]
+    (item,) = machine.succeed("text", page, "--json").json["items"]
+    return [span["segment_id"] for span in item["spans"]]
 
 
 def test_passes_are_listed_chosen_and_withdrawn(read_pages: Machine, page: str) -> None:
@@ -79,8 +79,8 @@ def test_segments_are_narrowed(read_pages: Machine, page: str) -> None:
     assert "linea 1" in answer
     assert answer.endswith("2 segments.\n")
     (first, _) = lines_of(desk, page)
-    found = desk.succeed("segments", page, "--area", "0,0,1,0.3", "--json").json["segments"]
-    assert [item["id"] for item in found] == [first]
+    segments = desk.succeed("segments", page, "--area", "0,0,1,0.3", "--json").json["segments"]
+    assert [item["id"] for item in segments] == [first]
     assert "0 segments." in desk.succeed("segments", page, "--kind", "word").out
     assert "four fractions" in desk.expect_refusal("segments", page, "--area", "here")
     assert desk.expect_refusal("segments", "nosuch").endswith(".")
@@ -231,10 +231,13 @@ def test_two_readings_of_a_page_are_compared(read_pages: Machine, page: str) -> 
     ).out
     assert answer.count("0.00 %") == 2
     assert answer.startswith("Difference (nobody is named")
-    found = desk.succeed(
+    found_answer = desk.succeed(
         "compare", page, item["id"], item["id"], "--checked-by", "Inés", "--expand", "linea=riga", "--json"
     ).json
-    assert (found["measure"], found["scores"][0]["policy"]) == ("cer", "layout-insensitive+expansions(1)")
+    assert (found_answer["measure"], found_answer["scores"][0]["policy"]) == (
+        "cer",
+        "layout-insensitive+expansions(1)",
+    )
     assert "SHORT=FULL" in desk.expect_refusal("compare", page, item["id"], item["id"], "--expand", "linea")
     assert desk.expect_refusal("compare", page, item["id"], "nosuch").endswith(".")
 

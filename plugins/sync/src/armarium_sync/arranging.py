@@ -241,8 +241,8 @@ def _is_meant(disk: Disk, path: str, row: Row[Any]) -> bool:
 
 def _follow_rows(conn: Connection, row: Row[Any]) -> None:
     """Record the new place of a moved file of the project."""
-    named = (files.c.folder_id == row.folder_id, files.c.role.in_(("layout", "loss")))
-    file_id = conn.execute(select(files.c.id).where(*named, files.c.path == row.from_path)).scalar()
+    is_layout = (files.c.folder_id == row.folder_id, files.c.role.in_(("layout", "loss")))
+    file_id = conn.execute(select(files.c.id).where(*is_layout, files.c.path == row.from_path)).scalar()
     if file_id is not None:
         conn.execute(files.delete().where(files.c.folder_id == row.folder_id, files.c.path == row.to_path))
         conn.execute(files.update().where(files.c.id == file_id).values(path=row.to_path))

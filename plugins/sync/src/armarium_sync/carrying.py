@@ -32,7 +32,7 @@ def _untie(ctx: ActionContext, ids: list[str], moved: Sequence[str]) -> None:
 
 def _pages(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return the tie of each page that moves out of a folder that stays tied."""
-    gone = [row[0] for row in _folders(conn, moved)]
+    folder_ids = [row[0] for row in _folders(conn, moved)]
     statement = (
         select(folders.c.id, folders.c.path, documents.c.name, func.count())
         .join(files, files.c.folder_id == folders.c.id)
@@ -41,7 +41,7 @@ def _pages(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
             files.c.role == "layout",
             files.c.digest.is_not(None),
             is_among(files.c.document_id, moved),
-            ~is_among(folders.c.id, gone),
+            ~is_among(folders.c.id, folder_ids),
         )
         .group_by(folders.c.id, documents.c.id)
         .order_by(folders.c.id, documents.c.id)

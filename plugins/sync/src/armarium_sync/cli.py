@@ -21,17 +21,17 @@ commands = Commands(Topic.pages)
 sync = commands.group("sync", "Folders in which the project's pages are kept as up-to-date files.")
 
 
-def _folder_id(session: Session, named: str) -> str:
+def _folder_id(session: Session, folder: str) -> str:
     """Return the id of the synced folder that is meant."""
     listed: list[dict[str, Any]] = session.get("/api/sync-folders")["folders"]
-    spellings = (named, full_path(named))
+    spellings = (folder, full_path(folder))
     matches = [
         row for row in listed if {row["id"], row["path"], Path(row["path"]).name}.intersection(spellings)
     ]
     if len(matches) != 1:
         ties = ", ".join(row["path"] for row in listed) or "none"
         raise Refused(
-            f"{named} is {'several' if matches else 'no'} synced folder{'s' if matches else ''}. Tied: {ties}."
+            f"{folder} is {'several' if matches else 'no'} synced folder{'s' if matches else ''}. Tied: {ties}."
         )
     return str(matches[0]["id"])
 

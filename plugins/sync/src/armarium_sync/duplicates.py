@@ -30,7 +30,7 @@ def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
     The document to keep is the oldest one in the project folder named like the file's folder, or the oldest
     one if none is in such a folder.
     """
-    held: dict[tuple[str, str | None], list[tuple[bool, dict[str, Any]]]] = {}
+    documents_by_content: dict[tuple[str, str | None], list[tuple[bool, dict[str, Any]]]] = {}
     for path, checksum, identity, name, parent_id, created_at, parent, count in raw_of(conn).execute(_HELD):
         document = {
             "id": identity,
@@ -40,13 +40,13 @@ def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
             "passes": count,
         }
         elsewhere = _normalise_name(parent or "") != _normalise_name(PurePath(path).parent.name)
-        held.setdefault((path, checksum), []).append((elsewhere, document))
+        documents_by_content.setdefault((path, checksum), []).append((elsewhere, document))
     groups = []
-    for (path, checksum), listed in held.items():
+    for (path, checksum), listed in documents_by_content.items():
         if len(listed) > 1:
             # Sorting is stable: within the folder, and among the others, the oldest comes first.
-            first, *rest = [document for _, document in sorted(listed, key=lambda pair: pair[0])]
-            groups.append({"path": path, "checksum": checksum, "keep": first, "remove": rest})
+            first, *copies = [document for _, document in sorted(listed, key=lambda pair: pair[0])]
+            groups.append({"path": path, "checksum": checksum, "keep": first, "remove": copies})
     return groups
 
 

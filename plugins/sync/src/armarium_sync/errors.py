@@ -45,16 +45,16 @@ folder_gone = Conflict.saying(
 
 def not_duplicates(ids: Iterable[str], kept_ids: Iterable[str]) -> Conflict:
     """409: some of the documents are to be kept, or are no longer duplicates."""
-    gone, staying = sorted(ids), sorted(kept_ids)
+    missing, staying = sorted(ids), sorted(kept_ids)
     parts = []
     if staying:
         parts.append(f"{', '.join(staying)} would be kept")
-    if gone:
-        parts.append(f"{', '.join(gone)} is not a duplicate (any more)")
+    if missing:
+        parts.append(f"{', '.join(missing)} is not a duplicate (any more)")
     return Conflict(
         f"Nothing was removed: {'; '.join(parts)}. List the duplicates again, and name only those under remove.",
         code="not_a_duplicate",
-        document_ids=gone,
+        document_ids=missing,
         kept=staying,
     )
 

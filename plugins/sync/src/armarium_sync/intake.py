@@ -92,9 +92,9 @@ class Looker:
         moved = []
         with self.library.db.read_all() as conn:
             for row, stranger in sight.moved:
-                known = row_of_file(conn, folder.id, stranger.entry.path)
-                if known is not None and stranger.digest != row.digest:
-                    moved.append(known)
+                known_row = row_of_file(conn, folder.id, stranger.entry.path)
+                if known_row is not None and stranger.digest != row.digest:
+                    moved.append(known_row)
         for row in [*(row for row, _, _ in sight.changed), *moved]:
             if row.role != "layout":
                 continue
@@ -110,8 +110,8 @@ class Looker:
     def _is_refused(self, row: Row[Any]) -> bool:
         """Return whether this very version was refused before; recorded since the scan."""
         with self.library.db.read_all() as conn:
-            now = row_of_file(conn, self.folder_id, row.path)
-        return now is not None and now.state == "refused"
+            row_now = row_of_file(conn, self.folder_id, row.path)
+        return row_now is not None and row_now.state == "refused"
 
     def _note_refusal(self, file_id: str, path: str, why: str) -> None:
         self.warn(f"{path}: {why}")
@@ -125,7 +125,7 @@ class Looker:
             by_place.setdefault(PurePosixPath(image.entry.path).parts[:-1], []).append(image)
         for names, images in sorted(by_place.items()):
             self.check()
-            rest, images = images[MOST_AT_ONCE:], images[:MOST_AT_ONCE]
+            waiting, images = images[MOST_AT_ONCE:], images[:MOST_AT_ONCE]
             paths = [image.entry.path for image in images]
             beside = {
                 other.entry.path
@@ -147,7 +147,7 @@ class Looker:
                     if row is not None:
                         change_file(conn, row.id, state="tried")
             self.outcome.images += len(images)
-            if rest:
+            if waiting:
                 # Nothing on the disk will report them: they come in with the next scan, which follows at once.
                 self.outcome.again = SETTLED
 

@@ -93,8 +93,8 @@ class _Look:
         self.suffixes = {
             PurePosixPath(row.path).suffix.casefold() for row in rows.values() if row.role == "layout"
         }
-        held = documents_in(self.conn, self.folder.path)
-        pictures = {document.path: document for document in held}
+        documents_held = documents_in(self.conn, self.folder.path)
+        pictures = {document.path: document for document in documents_held}
         paths: set[str] = set()
         strangers: list[StrangerFile] = []
         for entry in self.disk.walk(time.time_ns()):
@@ -126,8 +126,8 @@ class _Look:
                         self.sight.gone.append(row)
                 except Unusable as error:
                     strangers.append(StrangerFile(Entry(row.path, "", 0.0), "other", why=str(error)))
-        self.sight.in_place = {document.path for document in held if document.path in paths}
-        self._match(strangers, self.sight.in_place, held)
+        self.sight.in_place = {document.path for document in documents_held if document.path in paths}
+        self._match(strangers, self.sight.in_place, documents_held)
         return self.sight
 
     def _at_rest(self, entry: Entry) -> bool:
@@ -176,14 +176,14 @@ class _Look:
         """Return what a file of others is; None while it is being written."""
         name = PurePosixPath(entry.path).name
         suffix = PurePosixPath(name).suffix.casefold()
-        what = maker_of(name)
+        maker = maker_of(name)
         # A file in a format that somebody else's driver writes is known by the id in its name.
         carries_id = suffix in LAYOUT_SUFFIXES or (
             suffix in self.suffixes and lasting_id_of(name) is not None
         )
         kind = "picture" if suffix in PICTURES else "layout" if carries_id else "other"
-        if what is not None:
-            return StrangerFile(entry, "other", why=f"It is {what}; {LEFT_ALONE}.", known=row)
+        if maker is not None:
+            return StrangerFile(entry, "other", why=f"It is {maker}; {LEFT_ALONE}.", known=row)
         if kind == "other":
             return StrangerFile(
                 entry, kind, why=f"It is neither a picture nor a layout file; {LEFT_ALONE}.", known=row
@@ -204,13 +204,15 @@ class _Look:
 
         return StrangerFile(entry, kind, hashlib.sha256(data).hexdigest(), lasting_id(data, name), known=row)
 
-    def _match(self, strangers: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
+    def _match(
+        self, strangers: list[StrangerFile], in_place: set[str], documents_held: list[DocumentFile]
+    ) -> None:
         layouts = [stranger for stranger in strangers if stranger.kind == "layout"]
         images = [stranger for stranger in strangers if stranger.kind == "picture"]
         self.sight.others += [stranger for stranger in strangers if stranger.kind == "other"]
         self._match_moved(layouts)
         self._match_adopted(layouts)
-        self._match_images(images, in_place, held)
+        self._match_images(images, in_place, documents_held)
         waiting = {
             id(stranger)
             for image in self.sight.images
@@ -222,8 +224,8 @@ class _Look:
 
     def _match_moved(self, layouts: list[StrangerFile]) -> None:
         """Match a missing file of ours with the one file that carries its id: it was moved. Copies do not count."""
-        gone = {row.id: row for row in self.sight.gone if row.role == "layout"}
-        for row in list(gone.values()):
+        layouts_gone = {row.id: row for row in self.sight.gone if row.role == "layout"}
+        for row in list(layouts_gone.values()):
             suffix = PurePosixPath(row.path).suffix.casefold()
             same_id = [
                 layout
@@ -277,10 +279,12 @@ class _Look:
                 )
                 self.sight.others.append(layout)
 
-    def _match_images(self, images: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
-        known = find_owned(self.conn, [image.digest for image in images if image.digest])
+    def _match_images(
+        self, images: list[StrangerFile], in_place: set[str], documents_held: list[DocumentFile]
+    ) -> None:
+        owned = find_owned(self.conn, [image.digest for image in images if image.digest])
         missing: dict[str, list[DocumentFile]] = {}
-        for document in held:
+        for document in documents_held:
             if document.live and document.path not in in_place and document.checksum:
                 missing.setdefault(document.checksum, []).append(document)
         counts: dict[str, int] = {}
@@ -290,7 +294,7 @@ class _Look:
             away = missing.get(image.digest or "", [])
             if len(away) == 1 and counts[image.digest or ""] == 1:
                 self.sight.followed.append((away[0], image))
-            elif image.digest in known:
+            elif image.digest in owned:
                 image.why = (
                     "It is already the file of a document (perhaps in the Trash); it is not imported again."
                 )
@@ -313,7 +317,7 @@ def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
     stem = PurePosixPath(path).stem.split(".")[0]
     beside = []
     for layout in layouts:
-        first, _, rest = PurePosixPath(layout.entry.path).name.partition(".")
-        if first == stem and "--" not in rest:
+        first, _, endings = PurePosixPath(layout.entry.path).name.partition(".")
+        if first == stem and "--" not in endings:
             beside.append(layout)
     return beside

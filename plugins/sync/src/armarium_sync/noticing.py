@@ -65,9 +65,9 @@ def _begin(ctx: ActionContext, folder: Row[Any]) -> None:
 
 
 def _tops(ctx: ActionContext, folder: Row[Any]) -> list[str]:
-    d = documents.c
-    top = d.id == folder.root_id if folder.adopted else d.parent_id.is_(None)
-    return list(ctx.conn.execute(select(d.id).where(top, d.deleted_at.is_(None))).scalars())
+    document = documents.c
+    top = document.id == folder.root_id if folder.adopted else document.parent_id.is_(None)
+    return list(ctx.conn.execute(select(document.id).where(top, document.deleted_at.is_(None))).scalars())
 
 
 def _list_changed(ctx: ActionContext) -> list[str]:

@@ -26,7 +26,7 @@ from armarium_sync.rows import (
 
 def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> list[StrangerFile]:
     """Remove the temporary files that a kill left; those that contain somebody's version remain and are listed."""
-    known = {
+    noted = {
         row[0]
         for row in conn.execute(
             select(versions_known.c.digest).where(versions_known.c.folder_id == folder_id)
@@ -35,7 +35,7 @@ def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -
     staying = []
     for path in sight.left_over:
         with suppress(Unusable):
-            why = disk.clear(path, known.__contains__)
+            why = disk.clear(path, noted.__contains__)
             if why is not None:
                 staying.append(StrangerFile(Entry(path, disk.stamp(path) or "", 0.0), "other", why=why))
     return staying
@@ -112,11 +112,11 @@ def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
 
 
 def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
-    known = {row.path: row for row in files_of(conn, folder.id, ("other",))}
+    rows_by_path = {row.path: row for row in files_of(conn, folder.id, ("other",))}
     listed = [*sight.others, *sight.beside, *sight.images, *(stranger for _, stranger in sight.followed)]
     fresh: list[dict[str, Any]] = []
     for stranger in listed:
-        row = known.pop(stranger.entry.path, None)
+        row = rows_by_path.pop(stranger.entry.path, None)
         values: dict[str, Any] = {"role": "other", "format": stranger.kind, "why": stranger.why}
         values |= {"seen": stranger.digest, "stamp": stranger.entry.stamp}
         if row is None or row.state != "in-the-way":
@@ -130,13 +130,15 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     if fresh:
         # All at once: a folder may contain very many. An unreadable name may look like a known one.
         conn.execute(files.insert().prefix_with("OR IGNORE"), fresh)
-    freed = [row.document_id for row in known.values() if row.state == "in-the-way" and row.document_id]
+    freed = [
+        row.document_id for row in rows_by_path.values() if row.state == "in-the-way" and row.document_id
+    ]
     wait_for(conn, folder.id, freed, 0)
     # A picture that came in is now in its document's record; that it came in remains recorded.
-    gone = [
+    rows_gone = [
         row.id
-        for row in known.values()
+        for row in rows_by_path.values()
         if not sight.restless and not (row.state == "tried" and row.path in sight.in_place)
     ]
-    forget_files(conn, gone)
+    forget_files(conn, rows_gone)
     return bool(freed)

@@ -24,9 +24,9 @@ def folder_for(
     """
     node = find_node(conn, folder.root_id) if folder.root_id is not None else None
     parent = node.id if node is not None and node.deleted_at is None else sources_folder(conn).id
-    known = True
+    is_known = True
     for name in map(clean_name, names):
-        row = raw_of(conn).execute(_CHILD, (parent, name)).fetchone() if known else None
-        known = row is not None
+        row = raw_of(conn).execute(_CHILD, (parent, name)).fetchone() if is_known else None
+        is_known = row is not None
         parent = row[0] if row else run("document.create", {"name": name, "parent_id": parent})["id"]
     return str(parent)

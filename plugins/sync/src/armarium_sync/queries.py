@@ -48,14 +48,14 @@ def entry_of(
     """
     disk = disk_of(library, folder)
     is_there = disk.is_there()
-    known = [row for row in files_of(conn, folder.id) if row.document_id not in hidden]
-    layouts = [row for row in known if row.role == "layout"]
+    rows = [row for row in files_of(conn, folder.id) if row.document_id not in hidden]
+    layouts = [row for row in rows if row.role == "layout"]
     ours = [row for row in layouts if row.digest is not None]
     digests = {row.id: _read_digest(disk, row) if is_there else row.seen for row in ours}
-    held = in_conflict(conn, folder.id)
-    written = [row.written_at for row in ours if row.written_at is not None]
+    conflicts = in_conflict(conn, folder.id)
+    written_times = [row.written_at for row in ours if row.written_at is not None]
     barred = _find_left(conn, library, {row.document_id for row in ours if row.document_id is not None})
-    pictures = [row for row in known if row.role == "other" and row.state == "tried"]
+    pictures = [row for row in rows if row.role == "other" and row.state == "tried"]
     ids_by_path = _documents_at(conn, folder, [row.path for row in pictures])
     watch = library.held.get(HELD)
     taken_in = [row for row in layouts if row.state == "taken-in"]
@@ -65,7 +65,7 @@ def entry_of(
         **(Folder.rows.get(conn, folder.id) or {}),
         "there": is_there,
         "watched": None if watch is None else watch.describe(folder.id),
-        "last_written": max(written, default=None),
+        "last_written": max(written_times, default=None),
         "pending": conn.execute(
             select(func.count()).select_from(pending).where(pending.c.folder_id == folder.id)
         ).scalar_one(),
@@ -74,11 +74,11 @@ def entry_of(
             for row in ours
             if row.document_id is not None
         ],
-        "in_the_way": [row.path for row in known if row.state == "in-the-way"],
+        "in_the_way": [row.path for row in rows if row.state == "in-the-way"],
         "conflicts": [
-            {"document_id": row.document_id, "path": row.path, "pass_id": held[row.id]}
+            {"document_id": row.document_id, "path": row.path, "pass_id": conflicts[row.id]}
             for row in layouts
-            if row.id in held
+            if row.id in conflicts
         ],
         "changed_outside": [
             row.path for row in ours if digests[row.id] not in (None, row.digest) or row.id in undone
@@ -90,7 +90,7 @@ def entry_of(
         + [{"path": path, "document_id": document_id} for path, document_id in ids_by_path.items()],
         "not_read_back": [
             {"path": row.path, "why": row.why}
-            for row in known
+            for row in rows
             if row.why is not None and row.state != "in-the-way" and row.path not in ids_by_path
         ],
         "left_behind": [

@@ -86,28 +86,29 @@ def is_placed(row: Row[Any], document_id: str) -> bool:
 
 def is_as_imported(conn: Connection, pass_id: str, digest: str) -> bool:
     """Return whether a pass is the one read from the file with that *digest*, with nothing changed in it since."""
-    p, s, r = passes.c, segments.c, representations.c
-    query = select(p.created_at).where(p.id == pass_id, p.import_checksum == digest)
+    page_pass, segment, reading = passes.c, segments.c, representations.c
+    query = select(page_pass.created_at).where(page_pass.id == pass_id, page_pass.import_checksum == digest)
     read_at = conn.execute(query).scalar()
     if read_at is None:
         return False
     # All that a step writes has its time; another time is another step's, an earlier one too where a clock was set back.
-    redrawn = select(s.id).where(
-        s.pass_id == pass_id, or_(s.version > 1, s.deleted_at.is_not(None), s.created_at != read_at)
+    redrawn = select(segment.id).where(
+        segment.pass_id == pass_id,
+        or_(segment.version > 1, segment.deleted_at.is_not(None), segment.created_at != read_at),
     )
     reread = (
-        select(r.id)
-        .join(segments, s.id == r.segment_id)
-        .where(s.pass_id == pass_id, or_(r.retracted, r.created_at != read_at))
+        select(reading.id)
+        .join(segments, segment.id == reading.segment_id)
+        .where(segment.pass_id == pass_id, or_(reading.retracted, reading.created_at != read_at))
     )
     return all(conn.execute(statement.limit(1)).first() is None for statement in (redrawn, reread))
 
 
 def imported_among(conn: Connection, rows: Sequence[Row[Any]]) -> set[str]:
     """Return the ids of those files, as they were last seen, that a live pass of their page was read from."""
-    p = passes.c
-    query = select(p.document_id, p.import_checksum).where(
-        is_among(p.import_checksum, {row.digest for row in rows}), p.deleted_at.is_(None)
+    page_pass = passes.c
+    query = select(page_pass.document_id, page_pass.import_checksum).where(
+        is_among(page_pass.import_checksum, {row.digest for row in rows}), page_pass.deleted_at.is_(None)
     )
     live = {tuple(row) for row in conn.execute(query)}
     return {row.id for row in rows if (row.document_id, row.digest) in live}
@@ -115,11 +116,13 @@ def imported_among(conn: Connection, rows: Sequence[Row[Any]]) -> set[str]:
 
 def pass_taken_in(conn: Connection, row: Row[Any]) -> str | None:
     """Return the live pass that was read from a file as it was last seen."""
-    p = passes.c
-    query = select(p.id).where(
-        p.document_id == row.document_id, p.import_checksum == row.digest, p.deleted_at.is_(None)
+    page_pass = passes.c
+    query = select(page_pass.id).where(
+        page_pass.document_id == row.document_id,
+        page_pass.import_checksum == row.digest,
+        page_pass.deleted_at.is_(None),
     )
-    return conn.execute(query.order_by(p.id.desc())).scalar()
+    return conn.execute(query.order_by(page_pass.id.desc())).scalar()
 
 
 def says_the_same(conn: Connection, row: Row[Any], pass_id: str) -> bool:

@@ -155,8 +155,8 @@ class Writer:
                 self.progress(start, len(due))
             self._settle(disk, batch, ())
             self.progress(len(due), len(due))
-        written = set(due)
-        later = [at for document_id, at in waits if (document_id, at) not in written]
+        due_ids = set(due)
+        later = [at for document_id, at in waits if (document_id, at) not in due_ids]
         return max(0.05, (min(later) - limit) / 1000) if later else None
 
     def _spread(self, folder: Row[Any]) -> None:
@@ -171,8 +171,8 @@ class Writer:
             pages = {identity: pages_under(conn, [identity]) for identity, _ in waits if identity in live}
             scope = None
             if folder.root_id is not None and folder.adopted:
-                known = conn.execute(select(documents.c.id).where(documents.c.id == folder.root_id)).first()
-                scope = set(pages_under(conn, [folder.root_id])) if known else set()
+                root = conn.execute(select(documents.c.id).where(documents.c.id == folder.root_id)).first()
+                scope = set(pages_under(conn, [folder.root_id])) if root else set()
         drop: list[tuple[str, int]] = []
         with self.library.db.write() as conn:
             for document_id, at in waits:
@@ -198,7 +198,7 @@ class Writer:
                     select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
                 ).all()
             )
-            held = set(in_conflict(conn, self.folder_id))
+            conflicts = set(in_conflict(conn, self.folder_id))
             rows = {
                 (row.document_id, row.format): row
                 for row in conn.execute(
@@ -209,10 +209,10 @@ class Writer:
                     )
                 )
             }
-        for document_id in ids:
+        for document_id in (identity for identity in ids if identity in names and identity not in barred):
             for format_name in folder.formats:
                 row = rows.get((document_id, format_name))
-                if document_id in barred or document_id not in names or (row is not None and row.id in held):
+                if row is not None and row.id in conflicts:
                     continue
                 draft = self._draft(disk, document_id, names[document_id], format_name, row)
                 if draft is not None:
@@ -236,8 +236,8 @@ class Writer:
             if batch is not None and failure is None:
                 done_with(conn, self.folder_id, batch.pages)
             if failure is None:
-                known = [digest for draft in coming for digest in (draft.digest, draft.loss_digest)]
-                know(conn, self.folder_id, known, "written")
+                digests = [digest for draft in coming for digest in (draft.digest, draft.loss_digest)]
+                know(conn, self.folder_id, digests, "written")
         if failure is not None:
             raise failure
 

@@ -88,12 +88,12 @@ def main(code: str) -> int:
             files.take(path, data / name, sha256)
         install(task.get("requirements") or [], folder)
         result = do_work(task, data, Path(code), say)
-        put = {name: data / name for name in (*result.get("files", ()), *result.get("stays", ()))}
+        uploads = {name: data / name for name in (*result.get("files", ()), *result.get("stays", ()))}
         (folder / "result.json").write_text(json.dumps(result, ensure_ascii=False), "utf-8")
         out = here["ARMARIUM_OUT"]
         # The result comes last: once it is there, everything is there.
-        if put:
-            files.put({f"{out}/{name}": path for name, path in put.items()}, "What was made")
+        if uploads:
+            files.put({f"{out}/{name}": path for name, path in uploads.items()}, "What was made")
         files.put({f"{out}/result.json": folder / "result.json"}, "The result")
     except Exception as error:
         say(f"{type(error).__name__}: {error}")

@@ -153,11 +153,11 @@ class HubFiles:
                 raise HubError(f"The model hub's store answered {status} to an uploaded file.")
             if "verify" in actions:
                 verify = actions["verify"]
-                sent = json.dumps({"oid": entry["oid"], "size": entry["size"]}).encode()
+                body = json.dumps({"oid": entry["oid"], "size": entry["size"]}).encode()
                 # The token is the hub's and is sent to no other host.
                 own = self._headers if verify["href"].startswith(f"{self.endpoint}/") else {}
                 reply = self.wire.ask(
-                    "POST", verify["href"], {**own, **LFS, **(verify.get("header") or {})}, sent
+                    "POST", verify["href"], {**own, **LFS, **(verify.get("header") or {})}, body
                 )
                 self._answer(*reply, "verify", ())
 

@@ -55,7 +55,7 @@ class _Plain(http.client.HTTPConnection):
 
 
 class _Secure(http.client.HTTPSConnection):
-    """As `_Plain`, over TLS."""
+    """Like `_Plain`, over TLS."""
 
     def connect(self) -> None:
         super().connect()

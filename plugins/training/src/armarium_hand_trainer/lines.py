@@ -43,7 +43,7 @@ def read_lines(folder: Path) -> list[Line]:
     if len(pictures) != HEIGHT * sum(int(entry["width"]) for entry in entries):
         raise Refused(
             f"The lines of this training were not cut to {HEIGHT} pixels of height, as by an earlier version. "
-            "Start the training anew."
+            "Start the training again."
         )
     for entry in entries:
         size = HEIGHT * int(entry["width"])
@@ -60,12 +60,12 @@ def plain(text: str) -> str:
 
 def grow_alphabet(alphabet: Sequence[str], texts: Iterable[str]) -> list[str]:
     """Append to *alphabet* those characters of *texts* that it cannot write, even decomposed."""
-    known = dict.fromkeys(alphabet)
+    letters = dict.fromkeys(alphabet)
     for text in texts:
         for character in plain(text):
-            if any(part not in known for part in _spell_character(character, known)):
-                known[character] = None
-    return list(known)
+            if any(part not in letters for part in _spell_character(character, letters)):
+                letters[character] = None
+    return list(letters)
 
 
 def codes_of(text: str, alphabet: Sequence[str]) -> list[int]:
@@ -79,11 +79,11 @@ def codes_of(text: str, alphabet: Sequence[str]) -> list[int]:
     ]
 
 
-def _spell_character(character: str, known: Any) -> Sequence[str]:
-    if character in known:
+def _spell_character(character: str, letters: Any) -> Sequence[str]:
+    if character in letters:
         return (character,)
     parts = unicodedata.normalize("NFD", character)
-    return parts if all(part in known for part in parts) else (character,)
+    return parts if all(part in letters for part in parts) else (character,)
 
 
 def fits(line: Line, codes: Sequence[int]) -> bool:

@@ -123,9 +123,9 @@ def base_net(weights: Mapping[str, Any], shape: Mapping[str, Any], classes: int)
             # Each column of a pair has all classes. A new letter starts as unlikely as the rarest of the others.
             pairs = PAIR if name.startswith("letters.") else 1
             new = grown[name].view(pairs, classes, *old.shape[1:])
-            known = old.view(pairs, -1, *old.shape[1:])
-            new[:] = known.amin(1, keepdim=True) if name.endswith("bias") else 0
-            new[:, : known.shape[1]] = known[:, :classes]
+            old_pairs = old.view(pairs, -1, *old.shape[1:])
+            new[:] = old_pairs.amin(1, keepdim=True) if name.endswith("bias") else 0
+            new[:, : old_pairs.shape[1]] = old_pairs[:, :classes]
         else:
             grown[name] = old
     net.load_state_dict(grown)

@@ -83,11 +83,11 @@ class HandTrainer(EpochTrainer[Ready]):
         }
         path = ready.folder / MODEL
         write_whole(path, onnx_model(state, properties).SerializeToString())
-        known = len(base.get("alphabet") or ())
+        letter_count = len(base.get("alphabet") or ())
         return {
             "model": str(path),
             "letters": len(ready.alphabet),
-            "new_letters": len(ready.alphabet) - known,
+            "new_letters": len(ready.alphabet) - letter_count,
         }
 
     def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
@@ -109,10 +109,10 @@ class HandTrainer(EpochTrainer[Ready]):
                 call.check()
                 for group in ready.change.param_groups:
                     group["lr"] = rate * min(1.0, (ready.steps + 1) / WARM_UP)
-                some = [ready.taught[at] for at in batch]
-                losses += _train(ready, some, chance)
-                letters += sum(len(codes) for _, codes in some)
-                read += len(some)
+                lines = [ready.taught[at] for at in batch]
+                losses += _train(ready, lines, chance)
+                letters += sum(len(codes) for _, codes in lines)
+                read += len(lines)
                 call.progress(read, len(ready.taught), epoch=number)
         rate_now = error_rate(ready.average, ready.alphabet, ready.validation)
         is_best = rate_now < ready.best
@@ -205,8 +205,8 @@ def error_rate(net: LineNet, alphabet: Sequence[str], lines: Sequence[Line]) -> 
     wrong = letters = 0
     order = sorted(lines, key=lambda line: line.ink.shape[1])
     for start in range(0, len(order), TOGETHER):
-        some = order[start : start + TOGETHER]
-        for line, text in zip(some, read(net, alphabet, some), strict=True):
+        batch = order[start : start + TOGETHER]
+        for line, text in zip(batch, read(net, alphabet, batch), strict=True):
             wrong += distance(plain(line.text), text)
             letters += len(plain(line.text))
     return wrong / max(1, letters)

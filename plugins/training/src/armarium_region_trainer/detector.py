@@ -56,12 +56,12 @@ class Detector:
             "regions": [
                 {"class": config.id2label[region.kind], "rect": inside, "score": round(region.score, 4)}
                 for region in distinct(regions)
-                if (inside := _inside(region))
+                if (inside := _clip_region(region))
             ]
         }
 
 
-def _inside(region: FoundRegion) -> list[float] | None:
+def _clip_region(region: FoundRegion) -> list[float] | None:
     left, top = max(0.0, region.box[0]), max(0.0, region.box[1])
     right, bottom = min(1.0, region.box[0] + region.box[2]), min(1.0, region.box[1] + region.box[3])
     return [left, top, right - left, bottom - top] if right - left > 1e-4 and bottom - top > 1e-4 else None

@@ -58,10 +58,10 @@ def label(page: TaughtPage, classes: Sequence[str]) -> dict[str, Any]:
     import torch
 
     numbers = {name: number for number, name in enumerate(classes)}
-    known = [region for region in page.regions if region["class"] in numbers]
-    boxes = [_as_centre_and_size(region["rect"]) for region in known]
+    regions = [region for region in page.regions if region["class"] in numbers]
+    boxes = [_as_centre_and_size(region["rect"]) for region in regions]
     return {
-        "class_labels": torch.tensor([numbers[region["class"]] for region in known], dtype=torch.long),
+        "class_labels": torch.tensor([numbers[region["class"]] for region in regions], dtype=torch.long),
         "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
     }
 

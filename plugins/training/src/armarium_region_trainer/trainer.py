@@ -61,10 +61,10 @@ class RegionTrainer(EpochTrainer[Ready]):
         """
         ready = self.load_finished(call)
         ready.network.load_state_dict(ready.best_state)
-        held = ready.of("held-out")
-        score = mean_average_precision(*self._looked_at(call, ready, held))
-        detected, known = self._looked_at(call, ready, ready.of("validation") or ready.of("taught"))
-        ready.network.config.sure_from = sure_from([distinct(page) for page in detected], known)
+        held_out = ready.of("held-out")
+        score = mean_average_precision(*self._looked_at(call, ready, held_out))
+        detected, truth = self._looked_at(call, ready, ready.of("validation") or ready.of("taught"))
+        ready.network.config.sure_from = sure_from([distinct(page) for page in detected], truth)
         target, beside = ready.folder / MODEL, ready.folder / f"{MODEL}.part"
         for folder in (target, beside):
             # An earlier attempt may have left part of it.
@@ -81,7 +81,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         return {
             "model": str(target / "config.json"),
             "map50": score,
-            "held_out_pages": sum(bool(page.regions) for page in held),
+            "held_out_pages": sum(bool(page.regions) for page in held_out),
             "classes": ready.classes,
         }
 
@@ -121,7 +121,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         number = len(ready.epochs) + 1
         chance = random.Random(SEED * 1_000_003 + number)
         torch.manual_seed(SEED + number)
-        started, losses, done = time.monotonic(), 0.0, 0
+        started, losses, steps_done = time.monotonic(), 0.0, 0
         taught = ready.of("taught")
         order = chance.sample(taught, len(taught))
         size = int(call.params.get("batch_size", 4))
@@ -129,10 +129,10 @@ class RegionTrainer(EpochTrainer[Ready]):
         with self.whole_epoch():
             for start in range(0, len(order), size):
                 call.check()
-                some = order[start : start + size]
-                losses += _teach(ready, some, chance) * len(some)
-                done += len(some)
-                call.progress(done, len(order), epoch=number)
+                batch = order[start : start + size]
+                losses += _teach(ready, batch, chance) * len(batch)
+                steps_done += len(batch)
+                call.progress(steps_done, len(order), epoch=number)
             looked_at = self._looked_at(call, ready, ready.of("validation") or taught)
             score = mean_average_precision(*looked_at)
         is_best = (score or 0.0) > ready.best
@@ -160,7 +160,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         """
         numbers = {name: number for number, name in enumerate(ready.classes)}
         detected: list[list[FoundRegion]] = []
-        known: list[list[TrueRegion]] = []
+        truth: list[list[TrueRegion]] = []
         for page in pages:
             if not page.regions:
                 continue
@@ -168,13 +168,13 @@ class RegionTrainer(EpochTrainer[Ready]):
             image = picture(page.path, ready.side, ready.max_pixels)
             detected += found_on(ready.network, image[None])
             # A type that was not trained on has a number that no detection gets.
-            known.append(
+            truth.append(
                 [
                     TrueRegion(numbers.setdefault(region["class"], len(numbers)), tuple(region["rect"]))
                     for region in page.regions
                 ]
             )
-        return detected, known
+        return detected, truth
 
 
 def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> float:

@@ -37,14 +37,14 @@ class Reasoned(BaseModel):
 
 def instruction(arm: str, language: str | None = None, draft: str | None = None) -> str:
     """Return what a model is told about a line's picture, in training and in evaluation."""
-    known = f" in {language}" if language else ""
+    in_language = f" in {language}" if language else ""
     if arm == WHY:
-        return f"Say shortly why this line{known} is to be read as it is and what is uncertain, then transcribe it."
+        return f"Say shortly why this line{in_language} is to be read as it is and what is uncertain, then transcribe it."
     if arm == THINKING:
-        return f"Think about how this line{known} is to be read, then transcribe it and answer with nothing else."
+        return f"Think about how this line{in_language} is to be read, then transcribe it and answer with nothing else."
     if arm == REVIEW:
         return (
-            f"This is a draft reading of the line{known}: {draft}\nSay shortly what decides whether it is right and what is "
+            f"This is a draft reading of the line{in_language}: {draft}\nSay shortly what decides whether it is right and what is "
             "uncertain, then transcribe the line."
         )
     return read_line(language)
@@ -113,7 +113,7 @@ def shared_lines(
     }
     covered[REVIEW] = covered[WHY] & set(shared.drafts)
     own = covered.get(arm)
-    reasoning = [some for some in covered.values() if some]
+    reasoning = [segment_ids for segment_ids in covered.values() if segment_ids]
     common = set.intersection(*reasoning) if reasoning else None
     for line in lines:
         if not all_lines and common is not None and line.segment_id not in common:

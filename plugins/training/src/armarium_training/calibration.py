@@ -27,9 +27,9 @@ def fit(
     pools: list[list[float]] = []
     for group in sorted(set(group_of.tolist())):
         own = group_of == group
-        pools.append([float((v[own] * w[own]).sum()) for v in (x, y)] + [float(w[own].sum())])
+        pools.append([float((values[own] * w[own]).sum()) for values in (x, y)] + [float(w[own].sum())])
         while len(pools) > 1 and pools[-2][1] / pools[-2][2] >= pools[-1][1] / pools[-1][2]:
             last = pools.pop()
-            pools[-1] = [a + b for a, b in zip(pools[-1], last, strict=True)]
+            pools[-1] = [first + second for first, second in zip(pools[-1], last, strict=True)]
     inner = [[round(x / count, 4), round(y / count, 4)] for x, y, count in pools]
     return [[0.0, round(inner[0][1] / 2, 4)], *inner, [1.0, max(inner[-1][1], 0.99)]]

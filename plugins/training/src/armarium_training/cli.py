@@ -80,7 +80,7 @@ def train(
         typer.echo(
             f"  {sparkline(rates)}  error rate on the lines that chose the best epoch: {min(rates):.1%}"
         )
-        typer.echo("  It is no measure of other pages: armarium evaluate reads pages that were held out.")
+        typer.echo("  It is not a measure of other pages: armarium evaluate reads pages that were held out.")
         for line in left_out:
             typer.echo(f"  {line}")
         reader = next((runner["build"] for runner in model["runs_on"] if runner["here"]), "hand")
@@ -150,8 +150,8 @@ def train_vision(
 
     def words() -> None:
         typer.echo(f"Trained {training['model_id']}, {plural(len(training['curve']), 'epoch')}.")
-        named = str(training["model_id"]).replace("/", "--")
-        typer.echo(f"  Read with it: armarium read --reader vision --model {named}")
+        model_name = str(training["model_id"]).replace("/", "--")
+        typer.echo(f"  Read with it: armarium read --reader vision --model {model_name}")
 
     answer(outcome, words)
 

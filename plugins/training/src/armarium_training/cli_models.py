@@ -30,8 +30,8 @@ class NamesOrCommands(typer.core.TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `show` before a name."""
-        named = bool(args) and not args[0].startswith("-")
-        return super().parse_args(ctx, ["show", *args] if named and args[0] not in self.commands else args)
+        is_named = bool(args) and not args[0].startswith("-")
+        return super().parse_args(ctx, ["show", *args] if is_named and args[0] not in self.commands else args)
 
 
 commands = Commands(Topic.lines)
@@ -93,7 +93,7 @@ def get(
             names = ", ".join(item["model_id"] for item in offered["items"])
             raise Refused(f"No published model is called {name}. There are: {names}.")
         if offer["is_here"]:
-            answer(offer, f"{offer['model_id']} is on this machine already. {_use(offer)}")
+            answer(offer, f"{offer['model_id']} is already on this machine. {_use(offer)}")
             return
         _tell_offer(offer)
         if not yes and not _says_yes(offer):
@@ -182,7 +182,7 @@ def _list_offers(items: list[dict[str, Any]]) -> None:
 
 
 def _cer_of(model: dict[str, Any]) -> str:
-    """Return how it was measured on pages held out; what training reports of its own validation is no measurement."""
+    """Return how it was measured on pages held out; what training reports of its own validation is not a measurement."""
     return percent((model["scores"] or {}).get("cer", {}).get("diplomatic")) or "unmeasured"
 
 
@@ -196,5 +196,5 @@ def _show(model: dict[str, Any]) -> None:
         rate = cer.get("diplomatic") if isinstance(cer, dict) else None
         percentage = percent(rate) if isinstance(rate, int | float) else ""
         pages = entry.get("pages")
-        on = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
-        typer.echo(f"measured {entry.get('measured_at')}: {percentage} on {on}")
+        pages_words = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
+        typer.echo(f"measured {entry.get('measured_at')}: {percentage} on {pages_words}")

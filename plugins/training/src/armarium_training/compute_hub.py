@@ -68,12 +68,12 @@ class EgressWire:
 
     def send_file(self, url: str, headers: Mapping[str, str], path: Path) -> int:
         """Upload a file, reading it as it is sent."""
-        sent = {**headers, "content-length": str(path.stat().st_size)}
+        headers_sent = {**headers, "content-length": str(path.stat().st_size)}
         limits = Limits(seconds=LONGEST, silence=600.0)
         with path.open("rb") as file:
             pieces = iter(lambda: file.read(1 << 20), b"")
             with self.gate.open(
-                "PUT", url, headers=sent, content=pieces, reach=self._reach, limits=limits
+                "PUT", url, headers=headers_sent, content=pieces, reach=self._reach, limits=limits
             ) as answer:
                 return answer.status
 
@@ -134,18 +134,18 @@ class HubCompute(Compute):
         work = Path(tempfile.mkdtemp())
         try:
             code = f"code/{pack_code(cargo.packages, work / 'code.zip')}.zip"
-            put = {} if code in files.list_paths("code") else {code: work / "code.zip"}
-            known = files.list_paths(folder)
+            code_files = {} if code in files.list_paths("code") else {code: work / "code.zip"}
+            known_paths = files.list_paths(folder)
             task = {**cargo.task, "files": {}}
             for name, path in cargo.files.items():
                 target = f"{folder}/{name}"
                 task["files"][name] = [target, None]
-                if target not in known:
-                    put[target] = path
+                if target not in known_paths:
+                    code_files[target] = path
             (work / "task.json").write_text(json.dumps(task, ensure_ascii=False, sort_keys=True), "utf-8")
-            put[f"{folder}/task-{attempt}.json"] = work / "task.json"
+            code_files[f"{folder}/task-{attempt}.json"] = work / "task.json"
             self.job.check()
-            files.put(put, f"Shard {shard.number}")
+            files.put(code_files, f"Shard {shard.number}")
         finally:
             shutil.rmtree(work, ignore_errors=True)
         request = {

@@ -27,8 +27,8 @@ def flavors() -> dict[str, dict[str, Any]]:
 
 def price_per_hour_usd(flavor: str) -> float | None:
     """Return the price per hour of that class; None if it is not known."""
-    known = flavors().get(flavor)
-    return None if known is None else float(known["usd"])
+    known_flavor = flavors().get(flavor)
+    return None if known_flavor is None else float(known_flavor["usd"])
 
 
 def memory_needed_gb(base_repo: str) -> float:

@@ -72,12 +72,14 @@ def frozen_lines(job: JobContext) -> dict[str, Any]:
     pages = {}
     with job.library.db.read_all() as conn:
         for page in (page["document_id"] for page in job.args.plan["pages"]):
-            lines, who = checked_lines(conn, page, job.args.checked)
+            lines, makers = checked_lines(conn, page, job.args.checked)
             if not lines:
                 continue
             segment_ids = [line.segment_id for line in lines]
             pass_id = conn.execute(segments.select().where(segments.c.id == segment_ids[0])).one().pass_id
             shapes = dict(zip(*lines_of(conn, pass_id, 1, 1), strict=True))
             texts, stood = [line.text for line in lines], [shapes[segment_id] for segment_id in segment_ids]
-            pages[page] = asdict(FrozenPage(segment_ids, texts, stood, primary_row(conn, page).checksum, who))
+            pages[page] = asdict(
+                FrozenPage(segment_ids, texts, stood, primary_row(conn, page).checksum, makers)
+            )
     return pages

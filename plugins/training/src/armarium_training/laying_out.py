@@ -107,9 +107,9 @@ def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str,
         region_set = regions_of(
             conn, job.library, job.principal, args.page_ids, args.held_out_ids, args.classes
         )
-        held = regions_of(conn, job.library, job.principal, args.held_out_ids, [], args.classes)
+        held_out = regions_of(conn, job.library, job.principal, args.held_out_ids, [], args.classes)
     entries = []
-    for regions, is_held in ((region_set, False), (held, True)):
+    for regions, is_held in ((region_set, False), (held_out, True)):
         several = not is_held and len(regions.regions) >= VALIDATED
         for number, (page, boxes) in enumerate(regions.regions.items()):
             job.check()
@@ -132,6 +132,6 @@ def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str,
             {"document_id": page, "checksum": region_set.checksums[page]} for page in region_set.regions
         ],
         "held_out": [
-            {"document_id": page, "checksum": held.checksums.get(page)} for page in args.held_out_ids
+            {"document_id": page, "checksum": held_out.checksums.get(page)} for page in args.held_out_ids
         ],
     }

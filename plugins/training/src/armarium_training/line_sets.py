@@ -145,15 +145,15 @@ def line_set(
     counted = {page: len(checked_lines(conn, page, None)[0]) for page in dict.fromkeys(held_out_ids)}
     twice = relatives.find_repeats(counted)
     training_set.held_out_lines = {page: count for page, count in counted.items() if page not in twice}
-    held = set(held_out_ids)
-    same = relatives.of(held)
-    others = [page for page in page_ids if page not in same]
-    shots = second_shots(conn, others, _visible(library, principal, same))
+    held_out = set(held_out_ids)
+    relatives_of_held = relatives.of(held_out)
+    others = [page for page in page_ids if page not in relatives_of_held]
+    shots = second_shots(conn, others, _select_visible(library, principal, relatives_of_held))
     kept_back = find_withheld(library, principal, others, use)
     for page in page_ids:
         checksum = checksum_of(conn, page)
-        if page in same or page in shots:
-            if page not in held:
+        if page in relatives_of_held or page in shots:
+            if page not in held_out:
                 training_set.missing.append(
                     {"document_id": page, "why": SAME_TEXT if page in shots else SAME_PICTURE}
                 )
@@ -183,7 +183,7 @@ def line_set(
     return training_set
 
 
-def _visible(library: Library, principal: Principal, pages: Collection[str]) -> list[str]:
+def _select_visible(library: Library, principal: Principal, pages: Collection[str]) -> list[str]:
     """Return those of *pages* that the caller may see: nothing is said of the words of others."""
     hidden = find_withheld(library, principal, list(pages), "show")
     return [page for page in pages if page not in hidden]
@@ -257,7 +257,7 @@ def checked_lines(
         is_checked = is_named or chosen["ground_truth"] or by_person or confirmed
         if newest.get(reading.representation_id) != "reject" and is_checked:
             lines.append(TaughtLine(page, segment_id, reading.text, by_person))
-    who = conn.execute(
+    creator = conn.execute(
         select(representations.c.created_by)
         .where(
             representations.c.document_id == page,
@@ -266,7 +266,7 @@ def checked_lines(
         )
         .order_by(representations.c.created_at.desc(), representations.c.id.desc())
     ).scalar()
-    return lines, who or chosen["created_by"] or chosen["name"]
+    return lines, creator or chosen["created_by"] or chosen["name"]
 
 
 def checked_pages(
@@ -283,14 +283,20 @@ def checked_pages(
     """Return page to its checked lines, and the pages that are left out, with the reasons: those held out, by id or by
     picture, those that may not be put to *use*, and those without a checked line.
     """
-    same = Relatives(conn).of(held_out_ids)
-    others = [page for page in page_ids if page not in same]
-    shots = second_shots(conn, others, _visible(library, principal, same))
+    relatives_of_held = Relatives(conn).of(held_out_ids)
+    others = [page for page in page_ids if page not in relatives_of_held]
+    shots = second_shots(conn, others, _select_visible(library, principal, relatives_of_held))
     kept_back = find_withheld(library, principal, page_ids, use)
     lines_by_page: dict[str, list[TaughtLine]] = {}
     missing: list[dict[str, str]] = []
     for page in page_ids:
-        why = "It is held out." if page in same else SAME_TEXT if page in shots else kept_back.get(page)
+        why = (
+            "It is held out."
+            if page in relatives_of_held
+            else SAME_TEXT
+            if page in shots
+            else kept_back.get(page)
+        )
         lines = (
             [] if why is not None else checked_lines(conn, page, checked, with_unchecked=with_unchecked)[0]
         )

@@ -71,7 +71,7 @@ def share_out(pairs: Sequence[tuple[str, str]], reference: str, hypothesis: str)
     """
     from rapidfuzz.distance import Levenshtein
 
-    lengths = [len(left) + 1 for left, _ in pairs]
+    lengths = [len(truth) + 1 for truth, _ in pairs]
     if "\n" not in reference:
         lengths = [length if length > 1 else 0 for length in lengths]
     ends = list(itertools.accumulate(lengths))
@@ -186,13 +186,13 @@ def paired_bootstrap(first_lines: Any, second_lines: Any) -> dict[str, Any] | No
     if len(first) != len(second) or len(first) < 2 or not first[:, 1].sum():
         return None
     chance = np.random.default_rng(SEED)
-    drawn = []
+    samples = []
     for _ in range(RESAMPLES):
         lines = chance.integers(len(first), size=len(first))
         chars = first[lines, 1].sum()
         if chars:
-            drawn.append((second[lines, 0].sum() - first[lines, 0].sum()) / chars)
-    differences = np.array(drawn)
+            samples.append((second[lines, 0].sum() - first[lines, 0].sum()) / chars)
+    differences = np.array(samples)
     low, high = np.percentile(differences, (2.5, 97.5))
     beyond = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return {

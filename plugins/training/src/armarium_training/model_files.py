@@ -23,7 +23,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """As `copy_file`, for a folder with all its contents; links are not followed."""
+    """Like `copy_file`, for a folder with all its contents; links are not followed."""
     beside = target.with_name(f"{target.name}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)

@@ -91,13 +91,13 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
             skipped.append({"document_id": page, "why": f"It has no lines, and {reader.label} finds none."})
         else:
             pages.append(entry)
-    named = None if args.card == args.driver else args.card
+    card_name = None if args.card == args.driver else args.card
     choice = choose(
         job.engine,
         job.library,
         reader=args.driver,
         method="read_page" if "read_page" in reader.can else "read_lines",
-        model=None if named is None else NameOrMaterialPath(named),
+        model=None if card_name is None else NameOrMaterialPath(card_name),
         language=args.language,
     )
     manifest = {

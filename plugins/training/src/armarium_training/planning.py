@@ -83,14 +83,14 @@ def plan_of(
     kinds = {candidate.reader for candidate in measurables} or {"linereader"}
     not_here: list[dict[str, str]] = []
     if p.add_out_of_the_box:
-        known = {(candidate.driver, candidate.named) for candidate in measurables}
+        measurable_keys = {(candidate.driver, candidate.named) for candidate in measurables}
         for reader in installed_readers(engine):
             if "read_lines" not in reader.can or kind_of(reader) not in kinds or reader.reading_needs_model:
                 continue
             why = engine.runtimes.missing(reader) or reader.why_not(p.language)
             if why is not None:
                 not_here.append({"model": reader.name, "why": why})
-            elif (reader.name, None) not in known:
+            elif (reader.name, None) not in measurable_keys:
                 measurables.append(Measurable(reader.name, kind_of(reader), reader.name))
     if not measurables:
         raise errors.no_candidates()
@@ -172,15 +172,15 @@ def _check_reader(
         raise errors.no_reader(model, refusal.detail) from refusal
 
 
-def _pages(conn: Connection, trained: Sequence[Measurable], named: Sequence[str]) -> list[str]:
+def _pages(conn: Connection, trained: Sequence[Measurable], page_ids: Sequence[str]) -> list[str]:
     """Return the pages to measure on: those named, each held out of every trained candidate, or those all
     their cards hold out.
     """
     for candidate in trained:
         if not _held_out(candidate):
             raise errors.holds_nothing_out(candidate.model)
-    if named:
-        pages = pages_under(conn, list(named))
+    if page_ids:
+        pages = pages_under(conn, list(page_ids))
     elif trained:
         live_ids = set(conn.execute(select(documents.c.id).where(documents.c.deleted_at.is_(None))).scalars())
         held_out = [
@@ -209,7 +209,7 @@ def is_new_to(conn: Connection, candidate: Measurable, page: str) -> bool:
 
 
 def is_new_by_card(conn: Connection, card: Mapping[str, Any], page: str) -> bool:
-    """As `is_new_to`, for the model of a card."""
+    """Like `is_new_to`, for the model of a card."""
     relatives = Relatives(conn)
     trained_on = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
     held_out = cards.pages_on(card.get("held_out"))

@@ -36,16 +36,16 @@ def regions_of(
     their picture.
     """
     region_set = RegionSet()
-    held = set(held_out_ids)
-    same = {checksum_of(conn, page) for page in held} - {None}
+    held_out = set(held_out_ids)
+    held_checksums = {checksum_of(conn, page) for page in held_out} - {None}
     kept_back = find_withheld(library, principal, page_ids, "local-model")
     for page in page_ids:
         checksum = checksum_of(conn, page)
-        if page in held:
+        if page in held_out:
             continue
         why = (
             SAME_PICTURE
-            if checksum in same
+            if checksum in held_checksums
             else kept_back.get(page) or (NO_PICTURE if checksum is None else None)
         )
         if why is not None:

@@ -65,22 +65,22 @@ class Relatives:
 
     def are_among(self, page: str, listed: Sequence[Mapping[str, Any]]) -> bool:
         """Return whether pages as a card lists them, {document_id, checksum}, show the writing of *page*."""
-        same = self.of([page])
-        digests = {self.checksum[relative] for relative in same if relative in self.checksum}
-        return any(entry["document_id"] in same or entry.get("checksum") in digests for entry in listed)
+        relatives = self.of([page])
+        digests = {self.checksum[relative] for relative in relatives if relative in self.checksum}
+        return any(entry["document_id"] in relatives or entry.get("checksum") in digests for entry in listed)
 
     def find_repeats(self, lines: Mapping[str, int]) -> set[str]:
         """Return which of these pages, with as many lines each, are to be left out so that no line counts twice.
 
         A page stays, and what was cut from it goes, if it has as many lines as those have together.
         """
-        gone: set[str] = set()
+        pages_gone: set[str] = set()
         descent = {page: self._follow(self.below(page), self.below) - {page} for page in lines}
         for page in sorted(lines, key=lambda page: len(descent[page])):
-            parts = [part for part in descent[page] if lines.get(part) and part not in gone]
+            parts = [part for part in descent[page] if lines.get(part) and part not in pages_gone]
             if parts and lines[page]:
-                gone.update(parts if lines[page] >= sum(lines[part] for part in parts) else [page])
-        return gone
+                pages_gone.update(parts if lines[page] >= sum(lines[part] for part in parts) else [page])
+        return pages_gone
 
 
 def without_repeats(conn: Connection, lines: Mapping[str, Sized]) -> set[str]:
@@ -98,23 +98,25 @@ def second_shots(conn: Connection, pages: Sequence[str], held_out: Sequence[str]
     """
     from rapidfuzz.distance import Indel
 
-    t = page_texts.c
+    page_text = page_texts.c
 
     def texts(ids: Sequence[str]) -> dict[str, str]:
-        rows = conn.execute(select(t.document_id, t.words).where(is_among(t.document_id, ids)))
+        rows = conn.execute(
+            select(page_text.document_id, page_text.words).where(is_among(page_text.document_id, ids))
+        )
         return {row.document_id: row.words for row in rows if len(row.words) >= FEWEST_LETTERS}
 
-    held, on = texts(held_out), defaultdict(list)
-    for page, text in held.items():
+    held_texts, pages_by_text = texts(held_out), defaultdict(list)
+    for page, text in held_texts.items():
         for word in set(text.split()):
-            on[word].append(page)
-    rare = {word: among for word, among in on.items() if len(among) <= FEW_PAGES}
+            pages_by_text[word].append(page)
+    rare = {word: among for word, among in pages_by_text.items() if len(among) <= FEW_PAGES}
     rare_words = Counter(page for among in rare.values() for page in among)
     shots = set()
-    for page, text in texts(pages).items() if held else ():
+    for page, text in texts(pages).items() if held_texts else ():
         shared = Counter(held_page for word in set(text.split()) for held_page in rare.get(word, ()))
         if any(
-            Indel.normalized_similarity(text, held[held_page], score_cutoff=SECOND_SHOT)
+            Indel.normalized_similarity(text, held_texts[held_page], score_cutoff=SECOND_SHOT)
             for held_page, times in shared.items()
             if times >= SHARED * rare_words[held_page]
         ):

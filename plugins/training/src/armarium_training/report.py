@@ -71,7 +71,7 @@ def curve(points: Sequence[Mapping[str, Any]]) -> str:
 
 def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None) -> str:
     """Return the report of a training: its data and its result."""
-    training_set, took = training["training_set"] or {}, training["measured"] or {}
+    training_set, measured = training["training_set"] or {}, training["measured"] or {}
     facts: list[Sequence[object]] = [
         ("Model", (model or {}).get("id") or "none landed"),
         ("State", training["state"]),
@@ -82,9 +82,9 @@ def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None
         if name in training_set
     ]
     facts += [
-        (name.replace("_", " "), took[name])
+        (name.replace("_", " "), measured[name])
         for name in ("epochs", "seconds", "threads", "peak_memory_mb")
-        if name in took
+        if name in measured
     ]
     rows = [
         (point["epoch"], float(point["loss"]), float(point["cer"]), "best" if point["best"] else "")

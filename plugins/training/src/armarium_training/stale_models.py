@@ -60,11 +60,11 @@ class RestingModels(RestsOnText):
                 if page in page_ids
                 for line, before in texts.items()
             ]
-            now = _texts_now(conn, place.card.get("teacher"), {line for _, line, _ in taught})
+            texts_now = _texts_now(conn, place.card.get("teacher"), {line for _, line, _ in taught})
             rows += [
                 StaleRow("training-line", place.model_id, page, line, None, "redo", WHY)
                 for page, line, before in taught
-                if before not in now.get(line, ())
+                if before not in texts_now.get(line, ())
             ]
         return rows
 

@@ -43,10 +43,12 @@ def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
 
 def made_by(teacher: str | None, *, from_files: bool) -> ColumnElement[bool]:
     """Return the condition of readings that *teacher* made: a reader, a model or a format; or that came with any file."""
-    by = representations.c
+    reading = representations.c
     return or_(
-        false() if teacher is None else (by.producer_tool == teacher) | (by.producer_model == teacher),
-        by.provenance_kind == IMPORTED if from_files else false(),
+        false()
+        if teacher is None
+        else (reading.producer_tool == teacher) | (reading.producer_model == teacher),
+        reading.provenance_kind == IMPORTED if from_files else false(),
     )
 
 

@@ -220,13 +220,13 @@ def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Tr
     candidates = [trainer for trainer in trainers(engine) if trainer.card == card]
     chosen = next((candidate for candidate in candidates if name in (None, candidate.name)), None)
     if chosen is None:
-        what = card if name is None else f"{card} models called {name!r}"
-        raise errors.no_trainer(what, [trainer.name for trainer in trainers(engine)])
+        model_words = card if name is None else f"{card} models called {name!r}"
+        raise errors.no_trainer(model_words, [trainer.name for trainer in trainers(engine)])
     return chosen
 
 
 def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
-    """As `trainer_named`, but the first whose runtime is installed; Conflict says how to install that of the
+    """Like `trainer_named`, but the first whose runtime is installed; Conflict says how to install that of the
     first one.
     """
     if name is None:

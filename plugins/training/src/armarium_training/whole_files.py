@@ -12,7 +12,7 @@ from armarium_training import errors
 
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """As `replacing`; Conflict if the disk is full."""
+    """Like `replacing`; Conflict if the disk is full."""
     try:
         with replacing(path) as beside:
             yield beside

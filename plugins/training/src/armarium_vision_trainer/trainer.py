@@ -130,8 +130,8 @@ class VisionTrainer(EpochTrainer[Ready]):
         with self.whole_epoch():
             for start in range(0, len(order), size):
                 call.check()
-                some = [ready.taught[at] for at in order[start : start + size]]
-                loss, letters, left_out = _teach(ready, some)
+                batch = [ready.taught[at] for at in order[start : start + size]]
+                loss, letters, left_out = _teach(ready, batch)
                 losses, tokens, unusable = losses + loss, tokens + letters, unusable + left_out
                 call.progress(min(start + size, len(order)), len(order), epoch=number)
             if not tokens:
@@ -191,7 +191,7 @@ def load_base(base: Mapping[str, Any], device: str) -> tuple[Any, Any]:
         )
     except Exception as error:
         raise Refused(
-            f"{Path(place).name} is no image-text model that this transformers can load ({type(error).__name__}). Name one "
+            f"{Path(place).name} is not an image-text model that this transformers can load ({type(error).__name__}). Name one "
             "with config.json, weights as safetensors and the files of its processor."
         ) from error
     if not getattr(processor, "chat_template", None):

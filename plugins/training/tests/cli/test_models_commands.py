@@ -38,7 +38,7 @@ def test_a_model_from_disk_is_taken_in_and_shown_among_the_models(desk: Machine,
     folder = publish(tmp_path / "my-model")
     added = desk.succeed("models", "add", str(folder))
     assert "armarium read --reader atr --model my-model" in added.out
-    assert "on this machine already" in desk.expect_refusal("models", "add", str(folder))
+    assert "already on this machine" in desk.expect_refusal("models", "add", str(folder))
     assert desk.succeed("models", "add", str(folder), "--name", "other", "--json").json["model_id"] == "other"
     (folder / "dict.txt").write_text("a\n")
     refused = desk.run("models", "add", str(folder), "--name", "third")

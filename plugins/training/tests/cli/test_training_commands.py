@@ -47,12 +47,12 @@ def test_a_reader_is_taught_measured_and_made_global(
     assert "measured" in desk.succeed("models", model["id"]).out
     assert "misread most often" in scores.read_text("utf-8")
     place = next(desk.home.rglob(f"{model['id']}.card.json"))
-    written = place.read_text("utf-8")
+    text = place.read_text("utf-8")
     place.write_text(
-        json.dumps({**json.loads(written), "evaluations": [{"cer": "little", "pages": []}]}), "utf-8"
+        json.dumps({**json.loads(text), "evaluations": [{"cer": "little", "pages": []}]}), "utf-8"
     )
     assert "measured" in desk.succeed("models", model["id"]).out
-    place.write_text(written, "utf-8")
+    place.write_text(text, "utf-8")
     assert "to all projects" in desk.succeed("models", model["id"], "--make-global").out
     assert desk.succeed("models", "--json").json["items"][0]["location"] == "both"
     assert (

@@ -47,12 +47,12 @@ class Whisper(Transcriber):
         if self.model is None:
             raise Refused("A Whisper model is needed to write down speech; name one of this machine.")
         folder = Path(self.model).parent
-        wanted = {"cuda": "cuda", "auto": "auto"}.get(self.device, "cpu")
+        device = {"cuda": "cuda", "auto": "auto"}.get(self.device, "cpu")
         try:
             self.network = WhisperModel(
                 str(folder),
-                device=wanted,
-                compute_type="int8" if wanted == "cpu" else "default",
+                device=device,
+                compute_type="int8" if device == "cpu" else "default",
                 cpu_threads=self.threads,
                 local_files_only=True,
             )
@@ -66,7 +66,7 @@ class Whisper(Transcriber):
         """Each segment a line; how sure the model is, is the mean share of the tokens it wrote."""
         language = self.language.split("-")[0].casefold() if self.language else None
         try:
-            heard, about = self.network.transcribe(
+            segments, about = self.network.transcribe(
                 str(recording), language=language, task="transcribe", vad_filter=True
             )
         except Exception as error:
@@ -74,12 +74,14 @@ class Whisper(Transcriber):
                 f"The recording cannot be written down ({type(error).__name__}: {str(error)[:200]}). Import it again from a "
                 "good copy, and name a language that the model knows."
             ) from error
-        return Transcript(float(about.duration), self._lines(heard))
+        return Transcript(float(about.duration), self._lines(segments))
 
     @staticmethod
-    def _lines(heard: Any) -> Iterator[SpokenLine]:
-        for one in heard:
-            yield SpokenLine(one.start, one.end, one.text, min(1.0, math.exp(one.avg_logprob)))
+    def _lines(segments: Any) -> Iterator[SpokenLine]:
+        for segment in segments:
+            yield SpokenLine(
+                segment.start, segment.end, segment.text, min(1.0, math.exp(segment.avg_logprob))
+            )
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:

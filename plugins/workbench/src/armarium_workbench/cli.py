@@ -91,6 +91,6 @@ def _place_of(session: Session, page: str | None) -> str | None:
     # The first request that names a project opens it, and so the engine knows it.
     document = "" if page is None else f"/page/{document_id(session, page)}"
     session.get("/api/library/settings")
-    known = {library["path"]: library["id"] for library in session.get("/api/registry")["libraries"]}
+    ids_by_path = {library["path"]: library["id"] for library in session.get("/api/registry")["libraries"]}
     # A branch is not registered, and so it is named by its path.
-    return f"/p/{known.get(session.library) or quote(session.library, safe='')}{document}"
+    return f"/p/{ids_by_path.get(session.library) or quote(session.library, safe='')}{document}"

@@ -180,9 +180,9 @@ def _results_of(progress: Mapping[str, Any], skipped: Iterable[str] = ()) -> dic
     }
 
 
-def _roots(conn: Connection, execution: Mapping[str, Any], done: Mapping[str, str]) -> dict[str, Any]:
+def _roots(conn: Connection, execution: Mapping[str, Any], thread_ids: Mapping[str, str]) -> dict[str, Any]:
     nodes = {}
-    for step_id in done:
+    for step_id in thread_ids:
         thread_id = execution["threads"][step_id]
         run = find_run(conn, thread_id)
         state = {key: run[key] for key in ("status", "pages", "pages_done", "pages_failed")} if run else {}

@@ -241,7 +241,7 @@ def pages_of(conn: Connection, thread_id: str) -> list[str]:
 
 
 def pages_done(conn: Connection, thread_id: str) -> list[str]:
-    """Return the pages that a finished run did, in order."""
+    """Return the pages that a finished run processed, in order."""
     return [page for (page,) in _pages_where(conn, thread_id, "page_id <> '' AND state = 'done'")]
 
 

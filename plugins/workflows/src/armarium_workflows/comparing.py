@@ -52,14 +52,17 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
     for key in dict.fromkeys((*by_side["left"], *by_side["right"])):
         document_id, kind = key
         # A page that only one run did cannot be compared: the other missed nothing on it.
-        lone = next((a for a, b in SIDES if key not in by_side[b] and document_id not in did[b]), None)
+        lone = next(
+            (side for side, other in SIDES if key not in by_side[other] and document_id not in did[other]),
+            None,
+        )
         if lone is None:
             pairs.append(_compare_found(key, by_side["left"].get(key, {}), by_side["right"].get(key, {})))
         else:
             unpaired.append(
                 {"document_id": document_id, "artifact_type": kind, "side": lone, "artifact_id": None}
             )
-    # Pages are done side by side, so the order in which results were written is no order of pages.
+    # Pages are done side by side, so the order in which results were written is not an order of pages.
     places = {page: place for place, page in enumerate((*pages_of(conn, left), *pages_of(conn, right)))}
     for rows in (pairs, unpaired):
         rows.sort(key=lambda row: places.get(row["document_id"], len(places)))
@@ -83,9 +86,11 @@ def _compare_found(key: tuple[str, str], left: Mapping[str, Any], right: Mapping
 
 def _artifacts_of(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:
     """Return (document, kind) to the last artifact of that kind which a run wrote."""
-    a = artifacts.c
-    statement = select(a.id, a.document_id, a.artifact_type, a.content, a.data).where(a.run_id == thread_id)
-    rows = conn.execute(statement.order_by(a.created_at, a.id))
+    artifact = artifacts.c
+    statement = select(
+        artifact.id, artifact.document_id, artifact.artifact_type, artifact.content, artifact.data
+    ).where(artifact.run_id == thread_id)
+    rows = conn.execute(statement.order_by(artifact.created_at, artifact.id))
     return {(row.document_id, row.artifact_type): row._asdict() for row in rows}
 
 

@@ -96,15 +96,18 @@ def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
     circle = _circle(graph)
     if circle is not None:
         return [*problems, circle]
-    return [*problems, *_missing(graph, jobs)]
+    return [*problems, *_find_missing(graph, jobs)]
 
 
 def _find_repeated(graph: Graph) -> Iterator[str]:
-    for what, ids in (("node", [n.id for n in graph.nodes]), ("edge", [e.id for e in graph.edges])):
+    for noun, ids in (
+        ("node", [node.id for node in graph.nodes]),
+        ("edge", [edge.id for edge in graph.edges]),
+    ):
         earlier: set[str] = set()
         for identity in ids:
             if identity in earlier:
-                yield f"Two {what}s have the id {identity}; each needs its own."
+                yield f"Two {noun}s have the id {identity}; each needs its own."
             earlier.add(identity)
 
 
@@ -196,7 +199,10 @@ def _settings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
             continue
         job = jobs[node.tool]
         mapped = {mapping.port_id for mapping in node.input_mappings}
-        settings = {**node.config, **{k: v for k, v in node.inputs.items() if k not in job.takes}}
+        settings = {
+            **node.config,
+            **{key: value for key, value in node.inputs.items() if key not in job.takes},
+        }
         try:
             job.parse({name: value for name, value in settings.items() if name not in mapped})
         except Invalid as fault:
@@ -215,7 +221,7 @@ def _circle(graph: Graph) -> str | None:
     return None
 
 
-def _missing(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
+def _find_missing(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
     for node in graph.nodes:
         fed = {edge.target_port for edge in graph.edges_into[node.id]} | set(node.inputs)
         fed |= {mapping.port_id for mapping in node.input_mappings}

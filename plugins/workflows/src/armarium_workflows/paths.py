@@ -150,10 +150,10 @@ def _extract_value(value: Any, argument: str | None) -> Any:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:
             raise PathFault("json_extract takes a JSON text, and this is not valid JSON.") from None
-    rest = f".{argument}" if argument and not argument.startswith("[") else argument or ""
+    suffix = f".{argument}" if argument and not argument.startswith("[") else argument or ""
     at = 0
-    while at < len(rest):
-        more = _MORE.match(rest, at)
+    while at < len(suffix):
+        more = _MORE.match(suffix, at)
         if more is None:
             raise PathFault(f"json_extract takes a path such as people[0].name, not {argument!r}.")
         value = _value_below(value, more.group(1) if more.group(1) is not None else int(more.group(2)))

@@ -98,9 +98,9 @@ def fits(source: PortSpec, target: PortSpec) -> bool:
     if "any" in (source.type, target.type):
         return True
     if target.material is not None:
-        same = source.material == target.material
+        is_same_material = source.material == target.material
         return (
-            same
+            is_same_material
             or source.id == "pages"
             or (source.material, target.material) == ("line_readings", "page_reading")
         )

@@ -118,7 +118,7 @@ def choice_of_run(of_run: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[s
     """
     chosen = {}
     for name, settings in _CHOICE_SETTINGS.items():
-        named = {
+        names = {
             of_run[name]
             or node.get(f"{name}_name")
             or next(
@@ -128,7 +128,7 @@ def choice_of_run(of_run: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[s
             for node in graph["nodes"]
             if node["tool"] not in BUILT_IN
         } - {None}
-        chosen[name] = of_run[name] or (named.pop() if len(named) == 1 else None)
+        chosen[name] = of_run[name] or (names.pop() if len(names) == 1 else None)
     return chosen
 
 
@@ -197,16 +197,17 @@ def list_runs(
     if workflow_id is not None:
         wheres.append("r.workflow_id = ?")
         values.append(workflow_id)
-    where = " AND ".join(wheres)
+    condition = " AND ".join(wheres)
     raw = raw_of(conn)
     (total,) = raw.execute(
-        f"SELECT count(*) {_FROM if status else 'FROM workflow_run r'} WHERE {where}", values
+        f"SELECT count(*) {_FROM if status else 'FROM workflow_run r'} WHERE {condition}", values
     ).fetchone()
     order = (
         f"{_COLUMNS[sort_by]} {sort_direction}, r.created_at {sort_direction}, r.thread_id {sort_direction}"
     )
     rows = raw.execute(
-        f"SELECT {_SELECT} {_FROM} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
+        f"SELECT {_SELECT} {_FROM} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
+        (*values, limit, offset),
     )
     hidden = withheld_nodes(conn)
     items = [_row(conn, row, hidden) for row in rows]

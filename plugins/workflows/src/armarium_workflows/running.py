@@ -145,18 +145,18 @@ def _final(conn: Connection, thread_id: str, nodes: list[str]) -> dict[str, Any]
     (pages,) = raw.execute(
         "SELECT pages FROM workflow_run_state WHERE thread_id = ?", (thread_id,)
     ).fetchone()
-    done = "FROM workflow_page WHERE thread_id = ? AND node_id = ? AND state = 'done'"
+    pages_done = "FROM workflow_page WHERE thread_id = ? AND node_id = ? AND state = 'done'"
     by_node: dict[str, Any] = {}
     room = MOST_FINAL
     for node_id in nodes:
         values: list[Any] = []
-        for (output,) in raw.execute(f"SELECT output {done} ORDER BY position", (thread_id, node_id)):
+        for (output,) in raw.execute(f"SELECT output {pages_done} ORDER BY position", (thread_id, node_id)):
             room -= len(output or "")
             if room < 0:
                 break
             values.append((orjson.loads(output) if output else {}).get("value"))
         if room < 0:
-            (count,) = raw.execute(f"SELECT count(*) {done}", (thread_id, node_id)).fetchone()
+            (count,) = raw.execute(f"SELECT count(*) {pages_done}", (thread_id, node_id)).fetchone()
             by_node[node_id] = {"count": count, "too_large": True}
         else:
             by_node[node_id] = values[0] if len(values) == 1 and pages < 2 else values

@@ -279,20 +279,21 @@ class Step:
         for page, position in reaching:
             try:
                 settings = self._settings(recipe, page, before.get(page, {}))
-                known = settings.model_dump_json()
-                if known not in job_by_settings:
-                    job_by_settings[known] = self._new_job(recipe, settings, [page], page, "page")
+                settings_json = settings.model_dump_json()
+                if settings_json not in job_by_settings:
+                    job_by_settings[settings_json] = self._new_job(recipe, settings, [page], page, "page")
             except (PathFault, Invalid) as fault:
                 reason = fault.detail if isinstance(fault, Invalid) else str(fault)
                 rows.append(PageRow(page, position, "failed", f"{self.name}: {reason}"))
                 continue
-            job = job_by_settings[known]
+            job = job_by_settings[settings_json]
             jobs.append(job_for_page(job, recipe, settings, page, position))
             queued.append((page, position))
 
         def along(conn: Connection, ids: list[str]) -> None:
             handed = [
-                PageRow(p, n, "queued", job_id=job_id) for (p, n), job_id in zip(queued, ids, strict=True)
+                PageRow(page_id, node_id, "queued", job_id=job_id)
+                for (page_id, node_id), job_id in zip(queued, ids, strict=True)
             ]
             checkpoints.keep(conn, self.thread_id, self.node.id, [*rows, *handed])
 
@@ -345,11 +346,11 @@ class Step:
             at = checkpoints.positions(conn, self.thread_id, pages)
         first = self._outcome(child, pages[0], at[pages[0]])
         small = first.output is not None and len(orjson.dumps(first.output)) < 10_000
-        rest = [
+        waiting = [
             PageRow(page, at[page], first.state, first.reason, first.output if small else {}, child.id)
             for page in pages[1:]
         ]
-        self._keep([first, *rest], {"phase": "collect", "after": child.seq})
+        self._keep([first, *waiting], {"phase": "collect", "after": child.seq})
 
     def _take_reading(self, child: JobRow) -> None:
         """Write a transcription artifact that names the pass of a reading; runs are compared by it."""

@@ -69,7 +69,7 @@ class RunStream:
         seq, ended, frames = await asyncio.to_thread(self._first)
         for piece in frames:
             yield piece
-        sent = checked = time.monotonic()
+        sent_at = checked = time.monotonic()
         while not ended:
             await asyncio.sleep(EVERY)
             at = time.monotonic()
@@ -86,10 +86,10 @@ class RunStream:
             seq, ended, frames = await asyncio.to_thread(self._more, seq)
             for piece in frames:
                 yield piece
-                sent = at
-            if at - sent >= QUIET:
+                sent_at = at
+            if at - sent_at >= QUIET:
                 yield ALIVE
-                sent = at
+                sent_at = at
         yield self._event(seq, "end")
 
     def _first(self) -> tuple[int, bool, list[bytes]]:

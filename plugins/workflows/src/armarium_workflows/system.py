@@ -59,7 +59,7 @@ def _one_job(job: RecipeJob, order: int) -> dict[str, Any]:
         _folder(job),
         order,
         [_node("work", job.id)],
-        [*edges, _last("work", job)],
+        [*edges, _find_last("work", job)],
     )
 
 
@@ -68,7 +68,7 @@ def _find_and_read(jobs: Mapping[str, RecipeJob], order: int) -> dict[str, Any]:
     edges = [
         _edge("pages", "pages", "find", "page_image"),
         _edge("find", "lines", "read", "lines"),
-        _last("read", read),
+        _find_last("read", read),
     ]
     nodes = [_node("find", "find-lines"), _node("read", "read-a-line")]
     summary = "Finds the lines of each page and reads them."
@@ -88,7 +88,7 @@ def _edge(source: str, source_port: str, target: str, target_port: str) -> dict[
     return {"id": f"{source}-{target}-{target_port}", **ends}
 
 
-def _last(source: str, job: RecipeJob) -> dict[str, Any]:
+def _find_last(source: str, job: RecipeJob) -> dict[str, Any]:
     return _edge(source, "result", "result", "value")
 
 

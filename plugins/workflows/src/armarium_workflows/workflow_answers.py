@@ -56,12 +56,12 @@ def shown_workflow(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
 def _node(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
     node = NodeIn.from_stored(stored).model_dump(mode="json")
     jobs = engine.recipe_jobs
-    known = node["tool"] in BUILT_IN or node["tool"] in jobs
+    is_known = node["tool"] in BUILT_IN or node["tool"] in jobs
     return {
         **node,
         "input_ports": [port_spec.as_answer() for port_spec in inputs_of(node["tool"], jobs)]
-        if known
+        if is_known
         else [],
-        "output_ports": [output.as_answer() for output in outputs_of(node["tool"], jobs)] if known else [],
+        "output_ports": [output.as_answer() for output in outputs_of(node["tool"], jobs)] if is_known else [],
         "uses_llm": node["tool"] in jobs and jobs[node["tool"]].uses_llm,
     }

@@ -48,5 +48,5 @@ def test_pages_that_failed_are_named_with_what_to_do(desk: Machine, pictures: Pi
     assert "too faint to find lines on" in answer
     assert "continues with the rest" in answer
     (run,) = desk.succeed("workflow", "list", "--runs", "--json").json["items"]
-    again = desk.succeed("workflow", "read-again", run["thread_id"], "--no-wait", "--json").json
-    assert again["read_again_of"] == run["thread_id"]
+    second_answer = desk.succeed("workflow", "read-again", run["thread_id"], "--no-wait", "--json").json
+    assert second_answer["read_again_of"] == run["thread_id"]

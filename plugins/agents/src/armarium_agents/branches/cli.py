@@ -25,13 +25,13 @@ branch = commands.group("branch", "Copies of the project in which agents and col
 SHOWN = 50
 
 
-def _branch_id(session: Session, named: str) -> str:
+def _branch_id(session: Session, branch: str) -> str:
     """Return the id of the branch that is meant."""
     listed: list[dict[str, Any]] = session.get("/api/branches")["items"]
-    matches = [row for row in listed if named in (row["id"], row["name"], row["library_path"])]
+    matches = [row for row in listed if branch in (row["id"], row["name"], row["library_path"])]
     if len(matches) != 1:
         names = ", ".join(row["name"] for row in listed) or "none"
-        raise Refused(f"{named} is {'several branches' if matches else 'no branch'}. Branches: {names}.")
+        raise Refused(f"{branch} is {'several branches' if matches else 'no branch'}. Branches: {names}.")
     return str(matches[0]["id"])
 
 
@@ -194,8 +194,8 @@ def _merge(session: Session, route: str, body: dict[str, Any]) -> dict[str, Any]
 
 def _say_merged(merged: dict[str, Any]) -> str:
     rows = merged["inserted"] + merged["updated"] + merged["deleted"]
-    rest = f"; {merged['left_out']} left as they are here" if merged["left_out"] else ""
-    return f"Merged {plural(merged['groups'], 'group')}, {plural(rows, 'row')}{rest}."
+    left_out_words = f"; {merged['left_out']} left as they are here" if merged["left_out"] else ""
+    return f"Merged {plural(merged['groups'], 'group')}, {plural(rows, 'row')}{left_out_words}."
 
 
 @branch.example("reject Corrections 'It says deer' -g readings:0190")
@@ -207,8 +207,8 @@ def reject(
         raise Refused("Name the groups to turn down with --group; `armarium branch changes` lists them.")
     with project_session() as session:
         body = {"groups": groups, "reason": reason}
-        done = session.post(f"/api/branches/{_branch_id(session, branch)}/reject", body)
-    answer(done, f"Turned down {plural(done['groups'], 'group')}.")
+        result = session.post(f"/api/branches/{_branch_id(session, branch)}/reject", body)
+    answer(result, f"Turned down {plural(result['groups'], 'group')}.")
 
 
 @branch.asks(

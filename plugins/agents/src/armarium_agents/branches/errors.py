@@ -21,9 +21,8 @@ conflicting = Conflict.saying(
 )
 remade = Conflict.saying(
     "merge_conflict",
-    "In {first} a line was split or joined here since and not there, or there and not taken over, which the branch changed too; "
-    "groups concerned: {count:,}. Theirs would stand beside the lines as they are here: keep_ours, or undo the split or join first. "
-    "Nothing was merged.",
+    "In {first}, a line that the branch changed was split or joined on one side only; groups concerned: {count:,}. A merge would put "
+    "both versions of the lines beside each other: keep_ours, or undo the split or join first. Nothing was merged.",
     groups="groups",
 )
 removed_here = Conflict.saying(

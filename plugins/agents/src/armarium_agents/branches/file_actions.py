@@ -90,7 +90,7 @@ def _unpack(conductor: Conductor, p: Take) -> Outcome:
     conduct=_unpack,
 )
 def take(ctx: ActionContext, p: Take) -> dict[str, Any]:
-    """Replaces the package of the branch where that holds nothing more. Raises Invalid for what is no branch, Conflict for
+    """Replaces the package of the branch where that holds nothing more. Raises Invalid for what is not a branch, Conflict for
     another project's, one changed by hand, and one that was worked on here too.
     """
     if p._taken is None:
@@ -123,9 +123,9 @@ def _put(ctx: ActionContext, temporary: Path, card: packages.BranchCard) -> dict
     relative = str(place.relative_to(ctx.project.path.parent))
     ctx.target(card.id)
     # What a colleague sends back waits to be looked through, as what an agent proposes does.
-    stated = {"place": relative, "proposed_at": ctx.now}
+    file_fields = {"place": relative, "proposed_at": ctx.now}
     if row is not None:
-        ctx.conn.execute(branches.update().where(branches.c.id == card.id).values(**stated))
+        ctx.conn.execute(branches.update().where(branches.c.id == card.id).values(**file_fields))
         return {**BRANCHES.require(ctx.conn, card.id), "library_path": str(place)}
-    made = BRANCHES.insert(ctx.conn, row_of(ctx, card, name, None, relative) | stated)
-    return {**made, "library_path": str(place)}
+    branch = BRANCHES.insert(ctx.conn, row_of(ctx, card, name, None, relative) | file_fields)
+    return {**branch, "library_path": str(place)}

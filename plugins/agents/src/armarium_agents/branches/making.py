@@ -31,7 +31,7 @@ def seen_by(engine: Engine, principal: Principal, token_id: str | None) -> Princ
 
 
 def whose(principal: Principal, for_token: str | None) -> str | None:
-    """Return the token that a branch is for: an agent works on its own, and who is no owner is told of theirs."""
+    """Return the token that a branch is for: an agent works on its own, and who is not an owner is told of theirs."""
     own = principal.device_id or principal.token_id
     return (
         own

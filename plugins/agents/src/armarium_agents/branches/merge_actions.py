@@ -232,7 +232,7 @@ def _refuse_unfinished(comparison: Comparison, plan: MergePlan) -> None:
 
 
 def _refuse_removed(groups: list[Group], on_conflict: str) -> None:
-    """Refuse to take what the branch says of a document that is gone here: what stood on it is no change of the branch."""
+    """Refuse to take what the branch says of a document that is gone here: what stood on it is not a change of the branch."""
     if on_conflict != "take_theirs":
         return
     removed = [

@@ -120,10 +120,10 @@ class Rows:
 
     def for_route(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return them with limit and offset in place of the cursor."""
-        rest = {name: value for name, value in arguments.items() if name not in ("cursor", "limit")}
+        filters = {name: value for name, value in arguments.items() if name not in ("cursor", "limit")}
         if self.paged:
-            rest |= {"limit": self._limit(arguments), "offset": start_of(arguments)}
-        return rest
+            filters |= {"limit": self._limit(arguments), "offset": start_of(arguments)}
+        return filters
 
     def _limit(self, arguments: Mapping[str, Any]) -> int:
         return min(int(arguments.get("limit") or ITEMS), self.most)
@@ -132,15 +132,19 @@ class Rows:
         """Return the rows at the cursor, how many there are, and where to go on."""
         result = json.loads(answer)
         start, limit = start_of(arguments), self._limit(arguments)
-        every = result.get(self.items) or []
-        rows = every if self.paged else every[start : start + limit]
+        all_items = result.get(self.items) or []
+        rows = all_items if self.paged else all_items[start : start + limit]
         items = [fit(pick_fields(row, self.fields or tuple(row)), MOST_CHARACTERS // 4) for row in rows]
         while len(items) > 1 and len(json.dumps(items, ensure_ascii=False)) > MOST_CHARACTERS:
             items = items[: len(items) // 2]
         after = start + len(items)
-        known = result.get("total", result.get("total_results"))
+        stated_total = result.get("total", result.get("total_results"))
         total = (
-            known if self.paged and known is not None else start + len(every) if self.paged else len(every)
+            stated_total
+            if self.paged and stated_total is not None
+            else start + len(all_items)
+            if self.paged
+            else len(all_items)
         )
         answered: dict[str, Any] = {**fit(pick_fields(result, self.beside)), "items": items, "total": total}
         if after < total and items:
@@ -176,8 +180,8 @@ def fit(value: Any, most: int = MOST_CHARACTERS) -> Any:
         if len(json.dumps(value, ensure_ascii=False)) <= most:
             return value
         value = _cut(value, text, items)
-    if len(written := json.dumps(value, ensure_ascii=False)) > most:
-        return {"cut": written[: most - 100], "note": "The answer is too long to be shown whole."}
+    if len(value_text := json.dumps(value, ensure_ascii=False)) > most:
+        return {"cut": value_text[: most - 100], "note": "The answer is too long to be shown whole."}
     return value
 
 

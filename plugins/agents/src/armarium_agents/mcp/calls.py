@@ -21,14 +21,14 @@ def check_arguments(schema: Schema, arguments: Mapping[str, Any], tool: str) -> 
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    known = ", ".join(schema["properties"]) or "none"
+    field_names = ", ".join(schema["properties"]) or "none"
     unknown = [name for name in arguments if name not in schema["properties"]]
     if unknown:
-        raise ToolRefused(f"{tool} has no argument {str(unknown[0])[:60]!r}. Its arguments: {known}.")
+        raise ToolRefused(f"{tool} has no argument {str(unknown[0])[:60]!r}. Its arguments: {field_names}.")
     fault = best_match(Draft202012Validator(schema).iter_errors(dict(arguments)))
     if fault is not None:
-        where = ".".join(str(part) for part in fault.absolute_path) or "the arguments"
-        raise ToolRefused(f"{tool}: {where}: {_fault(fault)}.")
+        argument_path = ".".join(str(part) for part in fault.absolute_path) or "the arguments"
+        raise ToolRefused(f"{tool}: {argument_path}: {_fault(fault)}.")
     defaults = {
         name: declared["default"] for name, declared in schema["properties"].items() if "default" in declared
     }
@@ -84,10 +84,10 @@ async def run_action(door: Door, name: str, params: Mapping[str, Any]) -> Answer
 async def _read(door: Door, read: Read, params: Mapping[str, Any]) -> Answer:
     places = {name: read.names.get(name, name) for name in _PLACE.findall(read.path)}
     path = _PLACE.sub(lambda match: quote(str(params[places[match[1]]]), safe=""), read.path)
-    rest = {name: value for name, value in params.items() if name not in places.values()}
+    query = {name: value for name, value in params.items() if name not in places.values()}
     if read.method == "POST":
-        return await door.ask("POST", path, body=nest_names(rest))
-    return await door.ask("GET", path, query=rest)
+        return await door.ask("POST", path, body=nest_names(query))
+    return await door.ask("GET", path, query=query)
 
 
 def nest_names(params: Mapping[str, Any]) -> dict[str, Any]:

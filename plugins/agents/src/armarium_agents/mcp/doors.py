@@ -91,9 +91,11 @@ class CommandDoor:
     def _ask(self, method: str, target: str, body: Any) -> Answer:
         from armarium_cli.api import Refused
 
-        named = {LIBRARY: quote(self.library, safe="/")} if self.library else {}
+        library_header = {LIBRARY: quote(self.library, safe="/")} if self.library else {}
         try:
-            return Answer(200, self.session.raw(method, target, body=body, headers={**self.names, **named}))
+            return Answer(
+                200, self.session.raw(method, target, body=body, headers={**self.names, **library_header})
+            )
         except Refused as refused:
             return Answer(refused.status or 503, json.dumps(refused.body).encode())
 
@@ -131,13 +133,13 @@ class EngineDoor:
             "client": self.request.scope.get("client"),
             "server": self.request.scope.get("server"),
         }
-        status, pieces, sent = 500, [], False
+        status, pieces, is_body_sent = 500, [], False
 
         async def receive() -> dict[str, Any]:
-            nonlocal sent
-            if sent:
+            nonlocal is_body_sent
+            if is_body_sent:
                 return {"type": "http.disconnect"}
-            sent = True
+            is_body_sent = True
             return {"type": "http.request", "body": content, "more_body": False}
 
         async def send(message: Any) -> None:
@@ -156,10 +158,10 @@ class EngineDoor:
             for name, value in self.request.scope["headers"]
             if name in (b"host", b"authorization") or name.startswith((b"x-forwarded-", b"forwarded", b"via"))
         ]
-        named = dict(self.names)
+        names = dict(self.names)
         if self.library:
-            named[LIBRARY] = quote(self.library, safe="/")
-        ours += [(name.lower().encode(), value.encode()) for name, value in named.items()]
+            names[LIBRARY] = quote(self.library, safe="/")
+        ours += [(name.lower().encode(), value.encode()) for name, value in names.items()]
         if content:
             ours += [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
         return ours

@@ -66,8 +66,8 @@ class Endpoint:
     async def _manager(self) -> StreamableHTTPSessionManager:
         """Return the manager of this event loop, started."""
         loop = asyncio.get_running_loop()
-        known = self._managers.get(loop)
-        if known is None or known[1].done():
+        known_manager = self._managers.get(loop)
+        if known_manager is None or known_manager[1].done():
             manager = StreamableHTTPSessionManager(
                 self._server,
                 json_response=True,
@@ -75,9 +75,9 @@ class Endpoint:
                 max_sessions=MOST_SESSIONS,
             )
             started = asyncio.Event()
-            known = self._managers[loop] = manager, loop.create_task(_run(manager, started))
+            known_manager = self._managers[loop] = manager, loop.create_task(_run(manager, started))
             await started.wait()
-        return known[0]
+        return known_manager[0]
 
 
 async def _run(manager: Any, started: asyncio.Event) -> None:

@@ -159,12 +159,12 @@ class Operations:
             if not isinstance(value, str) or not value or "/" in value or value in (".", ".."):
                 raise ToolRefused(f"{name} needs {place}: one word of the path, without a slash.")
             path = path.replace(f"{{{place}}}", quote(value, safe=""))
-        rest = {key: value for key, value in values.items() if key not in places}
+        body = {key: value for key, value in values.items() if key not in places}
         if method == "POST":
-            return await door.ask("POST", path, body=rest)
-        if "library" in rest:
+            return await door.ask("POST", path, body=body)
+        if "library" in body:
             raise ToolRefused("The project is that of your session; a call cannot name another.")
-        return await door.ask("GET", path, query=rest)
+        return await door.ask("GET", path, query=body)
 
     async def _query(self, door: Door, name: str) -> dict[str, Any]:
         operation = (await self.queries(door)).get(name)

@@ -124,11 +124,11 @@ def _require_replacement(ctx: ActionContext, layer: Layer, target: Target, p: Ve
 
 def _require_episodes(ctx: ActionContext, ids: Iterable[str | None]) -> None:
     """Raise NotFound for a model call that is not in the ledger."""
-    named = {episode_id for episode_id in ids if episode_id is not None}
+    episode_ids = {episode_id for episode_id in ids if episode_id is not None}
     known_episodes = set(
-        ctx.conn.execute(select(episodes.c.id).where(is_among(episodes.c.id, named))).scalars()
+        ctx.conn.execute(select(episodes.c.id).where(is_among(episodes.c.id, episode_ids))).scalars()
     )
-    for missing in sorted(named - known_episodes):
+    for missing in sorted(episode_ids - known_episodes):
         raise errors.unknown_episode(missing)
 
 
@@ -147,7 +147,7 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
     # A run states its checker; outside a run, the checker is the caller.
     checker = p.checker.model_dump() if ctx.run_id is not None else _caller(ctx)
     _require_episodes(ctx, [run_verdict.episode_id for run_verdict in p.verdicts])
-    written = []
+    verdict_ids = []
     decided = (
         _decided_by_persons(ctx, layer, [run_verdict.target_id for run_verdict in p.verdicts])
         if ctx.run_id
@@ -167,14 +167,14 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
                 replacement = layer.replace(ctx, run_verdict.target_id, run_verdict.correction, p.kind)
         row = {"layer": p.layer, **run_verdict.model_dump(mode="json"), "replacement_id": replacement}
         row["checker"] = checker
-        written.append(_write(ctx, layer, target, row, by_run=True)["id"])
-    return {"verdict_ids": written}
+        verdict_ids.append(_write(ctx, layer, target, row, by_run=True)["id"])
+    return {"verdict_ids": verdict_ids}
 
 
 def _decided_by_persons(ctx: ActionContext, layer: Layer, target_ids: Sequence[str]) -> set[str]:
-    v = verdicts.c
-    query = select(v.target_id).where(
-        v.layer == layer.name, v.trust == "person", is_among(v.target_id, target_ids)
+    verdict = verdicts.c
+    query = select(verdict.target_id).where(
+        verdict.layer == layer.name, verdict.trust == "person", is_among(verdict.target_id, target_ids)
     )
     return set(ctx.conn.execute(query).scalars())
 

@@ -60,9 +60,9 @@ def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
     size = min(whole, p.lines or min(MOST_LINES, lines_for(p.half_width)))
     kinds = {band_of(bands, line) for page in pages for line in page.lines}
     parts = parts_of({page.document_id: len(page.lines) for page in pages}, size, len(kinds))
-    sent = p.model_dump(mode="json", exclude={"lines"})
+    fields = p.model_dump(mode="json", exclude={"lines"})
     row = Sample.rows.insert(
-        ctx.conn, {**sent, "lines": size, "taught": taught, "bands": list(bands), **ctx.provenance()}
+        ctx.conn, {**fields, "lines": size, "taught": taught, "bands": list(bands), **ctx.provenance()}
     )
     ctx.bulk_insert(
         sample_pages,
@@ -80,8 +80,8 @@ def draw(ctx: ActionContext, p: SampleCreate) -> dict[str, Any]:
         ],
     )
     strata = _strata(pages, bands, {page: str(part) for page, part in parts.items()})
-    drawn = _draw(ctx, row["id"], strata, size, p.seed, start=0)
-    Sample.rows.change(ctx.conn, row["id"], {"lines": drawn})
+    line_count = _draw(ctx, row["id"], strata, size, p.seed, start=0)
+    Sample.rows.change(ctx.conn, row["id"], {"lines": line_count})
     ctx.target(row["id"], *p.scope_ids)
     return error_rate(ctx.conn, row["id"])
 
@@ -109,19 +109,21 @@ def extend(ctx: ActionContext, p: SampleExtend) -> dict[str, Any]:
     before = {
         line["segment_id"] for line in SampleLine.rows.all(ctx.conn, sample_lines.c.sample_id == p.sample_id)
     }
-    sent = SampleCreate(
+    create_params = SampleCreate(
         **{name: getattr(sample, name) for name in SampleCreate.model_fields if name != "lines"}
     )
     more_pages = [
         page._replace(lines=[line for line in page.lines if line.segment_id not in before])
-        for page in _visible(ctx, _untaught(ctx, list(population(ctx.conn, list(pages), sent.reader)))[0])
+        for page in _select_visible(
+            ctx, _untaught(ctx, list(population(ctx.conn, list(pages), create_params.reader)))[0]
+        )
         if page.fingerprint == pages[page.document_id].fingerprint
     ]
     strata = _strata(more_pages, Bands(*sample.bands), {page: row.part for page, row in pages.items()})
     if not strata:
         raise errors.all_drawn()
-    drawn = _draw(ctx, p.sample_id, strata, p.lines, sent.seed + len(before), start=len(before))
-    Sample.rows.change(ctx.conn, p.sample_id, {"lines": len(before) + drawn})
+    line_count = _draw(ctx, p.sample_id, strata, p.lines, create_params.seed + len(before), start=len(before))
+    Sample.rows.change(ctx.conn, p.sample_id, {"lines": len(before) + line_count})
     ctx.target(p.sample_id)
     return error_rate(ctx.conn, p.sample_id)
 
@@ -183,17 +185,21 @@ def band_of(bands: Bands, line: TextLine) -> str:
 
 def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], int]:
     """Return the pages and lines of a selection, and how many lines were left out because they taught their reader."""
-    d = documents.c
-    tops = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None)).order_by(d.sort_order, d.name)
+    document = documents.c
+    tops = (
+        select(document.id)
+        .where(document.parent_id.is_(None), document.deleted_at.is_(None))
+        .order_by(document.sort_order, document.name)
+    )
     pages = pages_under(ctx.conn, p.scope_ids or list(ctx.conn.execute(tops).scalars()))
     if p.query is not None:
         chosen_pages = _select(ctx, "query", p.query)
         pages = [page for page in pages if page in chosen_pages]
     listed, taught = _untaught(ctx, list(population(ctx.conn, pages, p.reader)))
     if p.hand_id is not None:
-        written = _select(ctx, "hand", p.hand_id)
-        listed = _lines_only(listed, lambda line: line in written)
-    return _visible(ctx, listed), taught
+        documents_by_hand = _select(ctx, "hand", p.hand_id)
+        listed = _lines_only(listed, lambda line: line in documents_by_hand)
+    return _select_visible(ctx, listed), taught
 
 
 def _select(ctx: ActionContext, by: Any, value: str) -> Collection[str]:
@@ -214,7 +220,7 @@ def _untaught(ctx: ActionContext, pages: list[PageOfLines]) -> tuple[list[PageOf
     return without_taught(ctx.conn, pages, taught)
 
 
-def _visible(ctx: ActionContext, pages: list[PageOfLines]) -> list[PageOfLines]:
+def _select_visible(ctx: ActionContext, pages: list[PageOfLines]) -> list[PageOfLines]:
     """Leave out what the caller may not see: it belongs to no selection, and no number tells of it."""
     ids = [page.document_id for page in pages]
     ids += [line.segment_id for page in pages for line in page.lines]
@@ -248,12 +254,12 @@ def _draw(ctx: ActionContext, sample_id: str, strata: Strata, size: int, seed: i
     chance = random.Random(seed)
     keys = sorted(strata, key=lambda key: (int(key[0]), BANDS.index(key[1])))
     sizes = allocate([len(strata[key]) for key in keys], size)
-    drawn = [
+    sample_rows = [
         (key, page, line)
         for key, many in zip(keys, sizes, strict=True)
         for page, line in chance.sample(strata[key], many)
     ]
-    chance.shuffle(drawn)
+    chance.shuffle(sample_rows)
     columns = (
         "id",
         "sample_id",
@@ -267,7 +273,7 @@ def _draw(ctx: ActionContext, sample_id: str, strata: Strata, size: int, seed: i
     )
     rows = [
         (new_id(), sample_id, page, line.segment_id, start + number, *key, line.text, False)
-        for number, (key, page, line) in enumerate(drawn)
+        for number, (key, page, line) in enumerate(sample_rows)
     ]
     ctx.bulk_insert(sample_lines, columns, rows)
     return len(rows)

@@ -42,18 +42,18 @@ def list_verdicts(
 ) -> dict[str, Any]:
     """Those on one proposal, or of one run or layer; without a filter, all."""
     filters = {"target_id": target_id, "run_id": run_id, "layer": layer}
-    where = [verdicts.c[name] == value for name, value in filters.items() if value is not None]
+    conditions = [verdicts.c[name] == value for name, value in filters.items() if value is not None]
     newest = (verdicts.c.created_at.desc(), verdicts.c.id.desc())
-    return Verdict.rows.page(conn, *where, order=newest, limit=limit, offset=offset)
+    return Verdict.rows.page(conn, *conditions, order=newest, limit=limit, offset=offset)
 
 
 def confirmed_by_persons(conn: Connection, reading_ids: Iterable[str]) -> set[str]:
     """Return which of the readings a person confirmed and no person has contradicted since."""
-    v = verdicts.c
+    verdict = verdicts.c
     rows = conn.execute(
-        select(v.target_id, v.verdict)
-        .where(is_among(v.target_id, reading_ids), v.trust == "person")
-        .order_by(v.created_at, v.id)
+        select(verdict.target_id, verdict.verdict)
+        .where(is_among(verdict.target_id, reading_ids), verdict.trust == "person")
+        .order_by(verdict.created_at, verdict.id)
     )
     newest = {row.target_id: row.verdict for row in rows}
     return {reading_id for reading_id, verdict in newest.items() if verdict == "confirm"}

@@ -166,8 +166,10 @@ def _add_rare_words(engine: Engine, conn: Connection, lines: Sequence[dict[str, 
                 "",
             }
             rare[word] = [mending for mending in others if " " not in mending]
-    known = pages.of(sorted({other for others in rare.values() for other in others}))
-    doubtful = {word for word, others in rare.items() if any(len(known[other]) > RARE for other in others)}
+    mended_pages = pages.of(sorted({other for others in rare.values() for other in others}))
+    doubtful = {
+        word for word, others in rare.items() if any(len(mended_pages[other]) > RARE for other in others)
+    }
     in_lines = Counter(
         word for line in lines for word in {word.word for word in words_in(line["text"])} if word in doubtful
     )

@@ -113,8 +113,8 @@ def without_taught(
     """Return *pages* without the lines whose text taught the reader that read them, and how many these are: a line that a
     model was taught, one that lies in its place in another pass, and all of a page it was taught as a whole.
     """
-    named = {page_id for ids in taught.values() for page_id in ids}
-    if not named:
+    taught_pages = {page_id for ids in taught.values() for page_id in ids}
+    if not taught_pages:
         return list(pages), 0
     raw = raw_of(conn)
     boxes: dict[str, dict[str, list[tuple[float, ...]]]] = {}

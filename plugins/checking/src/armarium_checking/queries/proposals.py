@@ -193,9 +193,9 @@ def _weighed_pairs(
     ordered = sorted(pairs.values(), key=lambda pair: (not pair.is_word, pair.read, pair.meant))
     weighed: list[tuple[float, _Pair]] = []
     for first in range(0, len(ordered), MOST_PAIRS):
-        some = ordered[first : first + MOST_PAIRS]
-        pages_with_word = pages.of([word for pair in some for word in (pair.read, pair.meant)])
-        for pair in some:
+        batch = ordered[first : first + MOST_PAIRS]
+        pages_with_word = pages.of([word for pair in batch for word in (pair.read, pair.meant)])
+        for pair in batch:
             if pages_with_word[pair.read] and (pair.is_word or pages_with_word[pair.meant]):
                 change = pair.change
                 evidence = _evidence(pair, pages_with_word, experience, change.wrong, change.right, None, 0)
@@ -273,10 +273,10 @@ def _in_lines(
             for word, first, last in words_in(text[start:end]):
                 if len(word) < FEWEST_LETTERS:
                     continue
-                known = folded.get(word)
-                if known is None:
-                    known = folded[word] = fold_letters(word)
-                for pair in by_word.get(known, ()):
+                spelling = folded.get(word)
+                if spelling is None:
+                    spelling = folded[word] = fold_letters(word)
+                for pair in by_word.get(spelling, ()):
                     proposed = _mend_word(word, pair, experience)
                     if proposed is not None and proposed != word:
                         places.append((document_id, segment_id, first, last, word, proposed, pair))

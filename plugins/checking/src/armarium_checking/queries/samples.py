@@ -80,12 +80,12 @@ def error_rate(conn: Connection, sample_id: str) -> dict[str, Any]:
     lines = sum(whole.values())
     cer, wer = estimate(list(by_character.values())), estimate(list(by_word.values()))
     pages = raw_of(conn).execute(_PAGES, (sample_id,)).fetchall()
-    gone = sum(not live for *_, live, _now in pages)
+    pages_gone = sum(not live for *_, live, _now in pages)
     changed = _count_changed(conn, sample["reader"], pages)
     statement = {
         **sample,
         "population": lines,
-        "pages": len(pages) - gone,
+        "pages": len(pages) - pages_gone,
         "answered": many,
         "illegible": illegible,
         "persons": persons,
@@ -96,9 +96,9 @@ def error_rate(conn: Connection, sample_id: str) -> dict[str, Any]:
             *_rates_by("confidence", by_character, 1, cer, pages),
             *_rates_by("pages", by_character, 0, cer, pages),
         ],
-        "gone": gone,
+        "gone": pages_gone,
         "changed": changed,
-        "holds": not gone and not changed,
+        "holds": not pages_gone and not changed,
     }
     return {**statement, "stated_at": last, "statement": None if cer is None else _sentence(statement, last)}
 
@@ -126,11 +126,11 @@ def next_line(
 ) -> dict[str, Any]:
     """Lines on pages that are gone are passed over. What was read is told only where the sample is not blind."""
     sample = Sample.rows.require(conn, sample_id)
-    left = (sample_lines.c.sample_id == sample_id, sample_lines.c.answered_at.is_(None), STANDS)
-    count = conn.execute(select(func.count()).select_from(sample_lines).where(*left)).scalar_one()
+    unanswered = (sample_lines.c.sample_id == sample_id, sample_lines.c.answered_at.is_(None), STANDS)
+    count = conn.execute(select(func.count()).select_from(sample_lines).where(*unanswered)).scalar_one()
     row = conn.execute(
         select(sample_lines)
-        .where(*left, sample_lines.c.number > after)
+        .where(*unanswered, sample_lines.c.number > after)
         .order_by(sample_lines.c.number)
         .limit(1)
     ).first()
@@ -156,11 +156,13 @@ def _answers(conn: Connection, sample_id: str, policy: str) -> tuple[Any, Any, i
     words: dict[tuple[str, str], list[AnsweredLine]] = defaultdict(list)
     persons: dict[str, None] = {}
     illegible, last = 0, None
-    c = sample_lines.c
+    sample_line = sample_lines.c
     answered_lines = select(sample_lines).where(
-        c.sample_id == sample_id, c.answered_at.is_not(None), is_live(c.document_id)
+        sample_line.sample_id == sample_id,
+        sample_line.answered_at.is_not(None),
+        is_live(sample_line.document_id),
     )
-    for row in conn.execute(answered_lines.order_by(c.answered_at, c.number)):
+    for row in conn.execute(answered_lines.order_by(sample_line.answered_at, sample_line.number)):
         persons[row.answered_by] = None
         last = row.answered_at
         if row.illegible:
@@ -198,8 +200,8 @@ def _rates_by(
         groups[key[at]].append(stratum)
     if what == "pages" and len(groups) < 2:
         return
-    for name, some in groups.items():
-        rate = estimate(some)
+    for name, group in groups.items():
+        rate = estimate(group)
         first = last = None
         called = name
         if what == "pages":
@@ -214,8 +216,8 @@ def _rates_by(
             "name": called,
             "first_document_id": first,
             "last_document_id": last,
-            "lines": sum(stratum.lines for stratum in some),
-            "answered": sum(len(stratum.answered) for stratum in some),
+            "lines": sum(stratum.lines for stratum in group),
+            "answered": sum(len(stratum.answered) for stratum in group),
             "cer": None if rate is None else rate.rate,
             "low": None if rate is None else rate.low,
             "high": None if rate is None else rate.high,
@@ -240,7 +242,9 @@ def _sentence(statement: dict[str, Any], last: str | None) -> str:
     if not statement["holds"]:
         why = []
         if statement["changed"]:
-            why.append(f"the text of {statement['changed']:,} of its pages was read anew or corrected since")
+            why.append(
+                f"the text of {statement['changed']:,} of its pages has been read again or corrected since"
+            )
         if statement["gone"]:
             why.append(f"{statement['gone']:,} of its pages were deleted")
         sentence += f" It no longer holds: {' and '.join(why)}."

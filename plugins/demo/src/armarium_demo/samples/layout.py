@@ -94,14 +94,14 @@ def _lay_block(
 def _wrap(block: Block, font: PictureFont, width: float, indent: float) -> Iterator[tuple[list[str], float]]:
     for part in block.text.split("\n"):
         line: list[str] = []
-        taken = start = indent
+        right_edge = start = indent
         for word in part.split():
             needed = font.width(word)
-            if line and taken + needed > width:
+            if line and right_edge + needed > width:
                 yield line, start
-                line, taken, start = [], 0.0, 0.0
+                line, right_edge, start = [], 0.0, 0.0
             line.append(word)
-            taken += needed + font.width(" ")
+            right_edge += needed + font.width(" ")
         yield line, start
         indent = 0.0
 

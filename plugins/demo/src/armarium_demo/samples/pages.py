@@ -103,10 +103,10 @@ class SamplePage:
     @cached_property
     def jpeg(self) -> bytes:
         """The photograph as the bytes of a JPEG file that states its resolution."""
-        held = BytesIO()
+        buffer = BytesIO()
         dpi = round(DPI * self.scale)
-        self.picture.save(held, "JPEG", quality=JPEG_QUALITY, dpi=(dpi, dpi))
-        return held.getvalue()
+        self.picture.save(buffer, "JPEG", quality=JPEG_QUALITY, dpi=(dpi, dpi))
+        return buffer.getvalue()
 
     def truth(self) -> dict[str, object]:
         """Return the ground truth as plain values, ready for JSON; points are ``[x, y]`` in pixels."""
@@ -207,10 +207,10 @@ def write_sample_pages(
 def write_truth(folder: Path, pages: Iterable[SamplePage]) -> None:
     """Write ``NAME.json`` for every page and ``documents.json`` for all documents into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = set()
+    names_written = set()
     for page in pages:
         _write_json(folder / f"{page.name}.json", page.truth())
-        written.add(page.name)
+        names_written.add(page.name)
     documents = [
         {
             "key": document.key,
@@ -218,10 +218,10 @@ def write_truth(folder: Path, pages: Iterable[SamplePage]) -> None:
             "kind": document.kind,
             "date": document.date,
             "language": document.language,
-            "pages": [name for name in document.pages if name in written],
+            "pages": [name for name in document.pages if name in names_written],
         }
         for document in sample_documents()
-        if written.intersection(document.pages)
+        if names_written.intersection(document.pages)
     ]
     _write_json(folder / "documents.json", documents)
 

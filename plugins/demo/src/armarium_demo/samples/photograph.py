@@ -52,7 +52,9 @@ def bend_between(origin: Sequence[Point], target: Sequence[Point]) -> Bend:
         for row in range(8):
             if row != column and rows[row][column]:
                 factor = rows[row][column]
-                rows[row] = [a - factor * b for a, b in zip(rows[row], rows[column], strict=True)]
+                rows[row] = [
+                    value - factor * pivot for value, pivot in zip(rows[row], rows[column], strict=True)
+                ]
     a, b, c, d, e, f, g, h = (row[8] for row in rows)
     return a, b, c, d, e, f, g, h
 

@@ -113,16 +113,16 @@ def _frame(ctx: ActionContext, row: dict[str, Any]) -> str | None:
     """Return the rendition a rectangle is measured in: the one named, else the current primary one."""
     raw = raw_of(ctx.conn)
     page_id = row["anchor"].get("page_id") or row["page_id"] or row["document_id"]
-    named = row["anchor"].get("rendition_id")
-    if named is not None:
+    rendition_id = row["anchor"].get("rendition_id")
+    if rendition_id is not None:
         if (
             raw.execute(
-                "SELECT 1 FROM rendition WHERE id = ? AND document_id = ?", (named, page_id)
+                "SELECT 1 FROM rendition WHERE id = ? AND document_id = ?", (rendition_id, page_id)
             ).fetchone()
             is None
         ):
-            raise Invalid(f"Rendition {named} does not belong to {page_id}.", code="anchor_elsewhere")
-        return str(named)
+            raise Invalid(f"Rendition {rendition_id} does not belong to {page_id}.", code="anchor_elsewhere")
+        return str(rendition_id)
     if row["anchor"].get("rect") is None:
         return None
     primary = raw.execute(

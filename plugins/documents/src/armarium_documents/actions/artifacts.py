@@ -79,7 +79,7 @@ _OF_A_PERSON: RowRule[ArtifactCreateParams] = RowRule(
     refusal=_not_a_person,
     sent=lambda p: _is_a_persons(_marks_of(p)),
 )
-"""What a machine found is no person's, and what a person drew no machine takes back or puts back."""
+"""What a machine found is not a person's, and what a person drew no machine takes back or puts back."""
 
 
 @action(

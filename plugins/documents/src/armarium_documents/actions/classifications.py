@@ -167,7 +167,7 @@ def propose_kind(ctx: ActionContext, p: ProposeKindParams) -> dict[str, Any]:
 )
 def accept_kind(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
     """Raises NotFound without a proposal, Conflict for a decided one, Invalid when it no longer resolves."""
-    metadata, proposal = _pending(ctx, document_id)
+    metadata, proposal = _require_pending(ctx, document_id)
     require_prototype(ctx, proposal["value"])
     proposal |= {"state": "accepted", "accepted_by": ctx.principal.name}
     _write(ctx, document_id, metadata, prototype_key=proposal["value"])
@@ -183,7 +183,7 @@ def accept_kind(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
 )
 def reject_kind(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
     """Raises NotFound without a proposal, Conflict for one that is already decided."""
-    metadata, proposal = _pending(ctx, document_id)
+    metadata, proposal = _require_pending(ctx, document_id)
     proposal["state"] = "rejected"
     rejected = metadata["proposed_attributes"].setdefault("rejected_prototypes", [])
     rejected.append(proposal["value"])
@@ -200,7 +200,7 @@ def _metadata(ctx: ActionContext, document_id: str) -> dict[str, Any]:
     return metadata
 
 
-def _pending(ctx: ActionContext, document_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _require_pending(ctx: ActionContext, document_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a node's metadata and the proposal in it that is awaiting a decision."""
     node = require_live(ctx.conn, document_id)
     metadata = _metadata(ctx, node.id)

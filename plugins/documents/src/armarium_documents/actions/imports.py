@@ -174,13 +174,13 @@ def picture_pages(ctx: ActionContext, p: PicturePages) -> dict[str, Any]:
     for picture in p.pictures:
         row = renditions.c
         waiting = (row.document_id == picture.document_id, row.is_primary, row.materialized.is_(False))
-        known = {
+        picture_facts = {
             name: getattr(picture, name)
             for name in MadePicture.model_fields
             if name in row and name != "role"
         }
         if ctx.conn.execute(
-            renditions.update().where(*waiting).values({**known, "materialized": True})
+            renditions.update().where(*waiting).values({**picture_facts, "materialized": True})
         ).rowcount:
             ids.append(picture.document_id)
     _draw_thumbnails(ctx, ids)

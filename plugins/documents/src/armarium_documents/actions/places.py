@@ -79,11 +79,13 @@ def _place(ctx: ActionContext, nodes: list[Node], p: MoveParams) -> None:
 
 
 def _siblings(ctx: ActionContext, parent_id: str | None) -> list[tuple[str, int]]:
-    where, values = ("parent_id = ?", (parent_id,)) if parent_id is not None else ("parent_id IS NULL", ())
+    condition, values = (
+        ("parent_id = ?", (parent_id,)) if parent_id is not None else ("parent_id IS NULL", ())
+    )
     return (
         raw_of(ctx.conn)
         .execute(
-            f"SELECT id, sort_order FROM document WHERE {where} AND deleted_at IS NULL ORDER BY sort_order, name, id",
+            f"SELECT id, sort_order FROM document WHERE {condition} AND deleted_at IS NULL ORDER BY sort_order, name, id",
             values,
         )
         .fetchall()

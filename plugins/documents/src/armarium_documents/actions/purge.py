@@ -39,9 +39,10 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
     raw = raw_of(ctx.conn)
     made_permanent = moves(raw)
     # Copies that a transfer is still writing lie hidden in the Trash and are left alone.
-    held = {"held": id_list(arriving(raw))}
+    parameters = {"held": id_list(arriving(raw))}
     items, nodes = raw.execute(
-        f"SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE {IN_TRASH}", held
+        f"SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE {IN_TRASH}",
+        parameters,
     ).fetchone()
     removed = {"items": items, "documents": nodes, "statements": 0, "entities": 0, "files": 0}
     if nodes == 0:

@@ -40,14 +40,14 @@ def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
         if node.system_key == "sources":
             raise sources_stays("deleted")
     tops = topmost(ctx.conn, p.ids)
-    gone = send_to_trash(ctx, [node for node in nodes if node.id in set(tops)])
+    trashed = send_to_trash(ctx, [node for node in nodes if node.id in set(tops)])
     ctx.target(*tops)
-    ctx.note_changes(document_ids=gone)
+    ctx.note_changes(document_ids=trashed)
     return {
         "status": "deleted",
         "id": tops[0] if len(tops) == 1 else None,
         "ids": tops,
-        "item_count": len(gone),
+        "item_count": len(trashed),
     }
 
 
@@ -58,7 +58,7 @@ def send_to_trash(ctx: ActionContext, tops: list[Node], info: dict[str, Any] | N
     *info* is added to the Trash entry of each (a transfer records where the item moved to).
     """
     raw = raw_of(ctx.conn)
-    gone: list[str] = []
+    removed_ids: list[str] = []
     for node in tops:
         rows = raw.execute(
             "WITH RECURSIVE down(id) AS (VALUES (?)"
@@ -81,8 +81,8 @@ def send_to_trash(ctx: ActionContext, tops: list[Node], info: dict[str, Any] | N
         raw.execute(
             "UPDATE document SET trash_info = ? WHERE id = ?", (orjson.dumps(stored).decode(), node.id)
         )
-        gone += ids
-    return gone
+        removed_ids += ids
+    return removed_ids
 
 
 @action(
@@ -122,8 +122,8 @@ def restore(ctx: ActionContext, document_id: Id) -> dict[str, Any]:
         )
     ctx.target(node.id)
     ctx.note_changes(document_ids=ids)
-    where = f"in “{folder.name}”" if folder is not None else "at the top of the project"
-    message = f"“{node.name}” is back {where}."
+    place = f"in “{folder.name}”" if folder is not None else "at the top of the project"
+    message = f"“{node.name}” is back {place}."
     if into_sources:
         assert parent is not None
         message = f"“{node.name}” is back in Sources, because its old folder “{parent.name}” is in the Trash."

@@ -7,5 +7,5 @@ from armarium_documents.cli import dataset, describing, metadata, transfer, tras
 from armarium_documents.cli.naming import DOCUMENT
 
 commands = Commands(names=DOCUMENT)
-for one in (tree, describing, dataset, metadata, trash, transfer):
-    commands.include(one.commands)
+for module in (tree, describing, dataset, metadata, trash, transfer):
+    commands.include(module.commands)

@@ -44,19 +44,19 @@ def set_(
         if not body:
             answer(
                 {"document_id": identity, "changed": [], "audit_id": None},
-                f"{node['name']} has these values already; nothing was changed.",
+                f"{node['name']} already has these values; nothing was changed.",
             )
             return
-        written = session.ask("PATCH", f"/api/documents/{identity}", body=body)
+        result = session.ask("PATCH", f"/api/documents/{identity}", body=body)
     keys = list(dict.fromkeys(changed))
     answer(
         {
             "document_id": identity,
             "changed": keys,
-            "attributes": written["attributes"],
-            "audit_id": written["audit_id"],
+            "attributes": result["attributes"],
+            "audit_id": result["audit_id"],
         },
-        f"Wrote {plural(len(keys), 'value')} of {written['name']}. Take it back with: armarium undo {written['audit_id']}",
+        f"Wrote {plural(len(keys), 'value')} of {result['name']}. Take it back with: armarium undo {result['audit_id']}",
     )
 
 

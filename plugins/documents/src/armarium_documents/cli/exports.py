@@ -55,7 +55,7 @@ def write_exports(
                     continue
                 raise
             inner = folder.joinpath(*below[page["id"]])
-            name = _free(file_name(exported["filename"]), names_by_folder.setdefault(inner, set()))
+            name = _find_free_name(file_name(exported["filename"]), names_by_folder.setdefault(inner, set()))
             place = inner / name
             place_for(place, overwrite=overwrite)
             new += _make_folder(inner)
@@ -112,7 +112,7 @@ def _make_folder(place: Path) -> list[Path]:
     return new
 
 
-def _free(name: str, names: set[str]) -> str:
+def _find_free_name(name: str, names: set[str]) -> str:
     """Return *name*, or the first `name-2`, `name-3` … that no page of this export has, ignoring case."""
     stem, dot, suffix = name.rpartition(".")
     candidate, number = name, 1
@@ -129,8 +129,8 @@ def say_makers(makers: Iterable[Mapping[str, Any]]) -> None:
     for maker in makers:
         counts[maker["words"]] += maker["lines"]
     if counts:
-        each = ", ".join(f"{lines} {words}" for words, lines in counts.items())
-        typer.echo(f"  {plural(counts.total(), 'line')}: {each}.")
+        counted = ", ".join(f"{lines} {words}" for words, lines in counts.items())
+        typer.echo(f"  {plural(counts.total(), 'line')}: {counted}.")
 
 
 def save_drawing(

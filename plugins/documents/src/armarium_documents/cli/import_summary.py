@@ -117,9 +117,9 @@ def _tell_note(remark: Found) -> None:
 
 def _tell_left_out(what: str, outcome: Found, key: str) -> None:
     """Print the files that were left out, those with the same reason in one line; jobs name only a few."""
-    named: list[Found] = outcome.get(key) or []
+    files: list[Found] = outcome.get(key) or []
     alikes: dict[str, list[Found]] = {}
-    for entry in named:
+    for entry in files:
         alikes.setdefault(remark_pattern(entry["why"]), []).append(entry)
     for several in alikes.values():
         for entry in several if len(several) <= ONE_BY_ONE else ():
@@ -129,6 +129,6 @@ def _tell_left_out(what: str, outcome: Found, key: str) -> None:
             typer.echo(
                 f"  {what}: {legible(first)} and {len(several) - ONE_BY_ONE} more: {legible(several[0]['why'])}"
             )
-    more = int(outcome.get(f"{key}_count", len(named))) - len(named)
+    more = int(outcome.get(f"{key}_count", len(files))) - len(files)
     if more > 0:
         typer.echo(f"  {what}: {more} more; armarium jobs log {outcome.get('job_id', 'JOB')} names them all.")

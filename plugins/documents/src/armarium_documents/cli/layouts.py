@@ -29,8 +29,8 @@ def read_into(
     refused: list[dict[str, str]] = []
     for place in places:
         try:
-            sent = ("file", Path(place).name, _bytes_of(place))
-            imported = session.send(f"/api/documents/{page_id}/import", [sent, *companions], words)
+            upload = ("file", Path(place).name, _bytes_of(place))
+            imported = session.send(f"/api/documents/{page_id}/import", [upload, *companions], words)
             passes.append({"file": place, **imported})
         except Refused as refusal:
             if len(places) == 1:

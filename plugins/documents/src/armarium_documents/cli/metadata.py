@@ -119,9 +119,9 @@ def _show(result: dict[str, Any], *, dry_run: bool) -> None:
         table("Not taken", ("line", "column", "value", "why"), refused)
     counts = result["counts"]
     states = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number)
-    done = plural(counts["new"] + counts["changed"], "document")
+    counted = plural(counts["new"] + counts["changed"], "document")
     after = "" if dry_run else f" Take it back with: armarium undo {result['audit_id']}"
-    typer.echo(f"{'Would describe' if dry_run else 'Described'} {done}; rows: {states or 'none'}.{after}")
+    typer.echo(f"{'Would describe' if dry_run else 'Described'} {counted}; rows: {states or 'none'}.{after}")
 
 
 def _notes(result: dict[str, Any]) -> Iterator[str]:

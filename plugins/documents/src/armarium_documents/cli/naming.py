@@ -28,10 +28,12 @@ def document_id(session: Session, text: str) -> str:
         return str(rows[0]["id"])
     if not rows:
         raise Refused(f"No document here has the id, name or path {text!r}; armarium ls lists the documents.")
-    some = ", ".join(f"{folders.path_of(row)} ({row['id']})" for row in rows[:_SHOWN])
+    first_paths = ", ".join(f"{folders.path_of(row)} ({row['id']})" for row in rows[:_SHOWN])
     more = " …" if len(rows) > _SHOWN else ""
     verb = "lie at" if "/" in text else "are called"
-    raise Refused(f"{len(rows)} documents {verb} {text!r}: {some}{more}. Give more of its path, or its id.")
+    raise Refused(
+        f"{len(rows)} documents {verb} {text!r}: {first_paths}{more}. Give more of its path, or its id."
+    )
 
 
 class _Folders:

@@ -28,8 +28,8 @@ def transfer(
     with project_session() as session:
         body["target_parent_id"] = into and document_id(session, into)
         body["source_library"], body["items"] = _open_project(session, source, documents)
-        done = session.post("/api/documents/transfer", body)
-    answer(done, lambda: _tell(done))
+        result = session.post("/api/documents/transfer", body)
+    answer(result, lambda: _tell(result))
 
 
 def _open_project(session: Session, words: str, documents: list[str]) -> tuple[str, list[str]]:
@@ -53,37 +53,37 @@ def _open_project(session: Session, words: str, documents: list[str]) -> tuple[s
         session.library = here
 
 
-def _tell(done: dict[str, Any]) -> None:
-    verb = "moved" if done["mode"] == "move" else "copied"
-    counts = done["planned"] if done["written"] is None else done["written"]
+def _tell(answer: dict[str, Any]) -> None:
+    verb = "moved" if answer["mode"] == "move" else "copied"
+    counts = answer["planned"] if answer["written"] is None else answer["written"]
     numbers = ", ".join(
         _count_words(number, kind.replace("_", " ")) for kind, number in counts.items() if number
     )
-    if done["dry_run"]:
+    if answer["dry_run"]:
         typer.echo(f"Would be {verb}: {numbers}.")
     else:
         typer.echo(f"{verb.capitalize()} {numbers}.")
-    terms = done["vocabulary"]["made"]
+    terms = answer["vocabulary"]["made"]
     if terms:
         typer.echo(
-            f"{'Would be created' if done['dry_run'] else 'Created'} here: {', '.join(term['key'] for term in terms)}."
+            f"{'Would be created' if answer['dry_run'] else 'Created'} here: {', '.join(term['key'] for term in terms)}."
         )
     for what, words in (
         ("left_behind", "left behind"),
         ("edges_cut", "cut"),
         ("cuts", "cut in the other project"),
     ):
-        entries = done[what]
+        entries = answer[what]
         for entry in entries[:_MANY]:
             typer.echo(f"  {words}: {entry['why']}")
         if len(entries) > _MANY:
             typer.echo(f"  … and {len(entries) - _MANY} more {words}.")
-    if done["linked_originals"]:
+    if answer["linked_originals"]:
         typer.echo(
-            f"{plural(len(done['linked_originals']), 'picture')} remain links to files outside both projects."
+            f"{plural(len(answer['linked_originals']), 'picture')} remain links to files outside both projects."
         )
-    if not done["dry_run"]:
-        typer.echo(f"Take it back with: armarium undo {done['audit_id']}")
+    if not answer["dry_run"]:
+        typer.echo(f"Take it back with: armarium undo {answer['audit_id']}")
 
 
 def _count_words(number: int, kind: str) -> str:

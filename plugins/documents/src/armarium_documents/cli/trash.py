@@ -34,11 +34,11 @@ def trash(
     """Send documents to the Trash with everything in them, or list what is in the Trash."""
     with project_session() as session:
         if documents:
-            gone = session.post(
+            result = session.post(
                 "/api/documents/delete", {"ids": [document_id(session, document) for document in documents]}
             )
-            words = f"{plural(gone['item_count'], 'document')} went to the Trash."
-            answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
+            words = f"{plural(result['item_count'], 'document')} went to the Trash."
+            answer(result, f"{words} Take it back with: armarium undo {result['audit_id']}")
             return
         trashed = session.every("/api/documents/trash")
     rows = [
@@ -56,30 +56,30 @@ def restore(
     documents: Annotated[list[str], "Documents by name or id (armarium trash shows them)."],
 ) -> None:
     """Restore documents from the Trash to where they were."""
-    done: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
     with project_session() as session:
         ids = _in_the_trash(session, documents)
         try:
             for identity in ids:
-                done.append(session.post(f"/api/documents/{identity}/restore"))
+                steps.append(session.post(f"/api/documents/{identity}/restore"))
         except Refused as refused:
-            if not done:
+            if not steps:
                 raise
-            before = f" {plural(len(done), 'document')} named before it came back."
-            raise Refused({**refused.body, "detail": f"{refused}{before}", "restored": done}) from refused
+            before = f" {plural(len(steps), 'document')} named before it came back."
+            raise Refused({**refused.body, "detail": f"{refused}{before}", "restored": steps}) from refused
 
     def words() -> None:
-        for result in done:
+        for result in steps:
             typer.echo(f"{result['message']} Take it back with: armarium undo {result['audit_id']}")
 
-    answer({"items": done, "count": len(done)}, words)
+    answer({"items": steps, "count": len(steps)}, words)
 
 
-def _in_the_trash(session: Session, named: list[str]) -> list[str]:
+def _in_the_trash(session: Session, names: list[str]) -> list[str]:
     """Return the ids of these documents; a name must match exactly one item in the Trash, else Refused."""
     entries: list[dict[str, Any]] | None = None
     ids: list[str] = []
-    for text in named:
+    for text in names:
         if is_id(text):
             ids.append(text)
             continue

@@ -180,11 +180,11 @@ def show(
                 "declarations": [],
                 "unresolved": str(refused),
             }
-        written = _write_picture(session, view, picture, overwrite) if picture is not None else None
-    details = {**view, "described": described, **({"picture": written} if written else {})}
+        picture_path = _write_picture(session, view, picture, overwrite) if picture is not None else None
+    details = {**view, "described": described, **({"picture": picture_path} if picture_path else {})}
     # The view requires a limit of at least one child.
     details.pop("children")
-    answer(details, lambda: _show(details, written))
+    answer(details, lambda: _show(details, picture_path))
 
 
 def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrite: bool) -> str:
@@ -205,7 +205,7 @@ def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrit
     return str(place)
 
 
-def _show(details: dict[str, Any], written: str | None) -> None:
+def _show(details: dict[str, Any], picture_path: str | None) -> None:
     node, hanging = details["document"], details["attachments"]
     typer.echo("/".join([*(above["name"] for above in details["ancestors"]), node["name"]]))
     kind = _kind(node) + (f", {node['prototype_key']}" if node["prototype_key"] else "")
@@ -225,7 +225,7 @@ def _show(details: dict[str, Any], written: str | None) -> None:
             f"  proposed as: {proposed.get('value') or proposed.get('prototype_key')}, waiting for a person"
         )
     if node["page_content"]:
-        typer.echo(f"  text: {_short(node['page_content'])}")
+        typer.echo(f"  text: {_shorten(node['page_content'])}")
     for rendition in hanging["renditions"]:
         size = (
             f"{rendition['pixel_width']} × {rendition['pixel_height']} pixels"
@@ -235,16 +235,16 @@ def _show(details: dict[str, Any], written: str | None) -> None:
         typer.echo(
             f"  picture: {rendition['role']}, {size}, {rendition['mime_type']}{', primary' if rendition['is_primary'] else ''}"
         )
-    for what, number in (
+    for noun, number in (
         ("inside", details["children_total"]),
         ("artifacts", len(hanging["artifacts"])),
         ("annotations", hanging["annotation_count"]),
         ("entities", hanging["entity_count"]),
     ):
         if number:
-            typer.echo(f"  {what}: {number}")
-    if written:
-        typer.echo(f"Wrote {written}.")
+            typer.echo(f"  {noun}: {number}")
+    if picture_path:
+        typer.echo(f"Wrote {picture_path}.")
 
 
 def _show_attributes(described: dict[str, Any]) -> None:
@@ -252,15 +252,15 @@ def _show_attributes(described: dict[str, Any]) -> None:
     own = set(described.get("own_keys", described["values"]))
     for key, value in described["values"].items():
         if value is not None:
-            typer.echo(f"  {labels.get(key, key)}: {_short(value)}{'' if key in own else ' (by its kind)'}")
+            typer.echo(f"  {labels.get(key, key)}: {_shorten(value)}{'' if key in own else ' (by its kind)'}")
     if described.get("unresolved"):
         typer.echo(f"  its kind cannot be resolved: {described['unresolved']}")
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    words = ", ".join(map(_short, value)) if isinstance(value, list) else str(value)
+    words = ", ".join(map(_shorten, value)) if isinstance(value, list) else str(value)
     words = " ".join(words.split())
     return words if len(words) <= 100 else f"{words[:97]}…"
 
@@ -276,9 +276,10 @@ def folder(
     with project_session() as session:
         at = inside and document_id(session, inside)
         node = session.post("/api/documents", {"name": name, "parent_id": at})
-    where = f" in {inside}" if inside else ""
+    inside_words = f" in {inside}" if inside else ""
     answer(
-        node, f"Made the folder {node['name']}{where}. Take it back with: armarium undo {node['audit_id']}"
+        node,
+        f"Made the folder {node['name']}{inside_words}. Take it back with: armarium undo {node['audit_id']}",
     )
 
 
@@ -304,6 +305,6 @@ def move(
         if first or after is not None:
             body["after_id"] = after and document_id(session, after)
         moved = session.post("/api/documents/move", body)
-        where = "the top" if to is None else session.get(f"/api/documents/{at}")["name"]
-    words = f"Moved {plural(len(moved['ids']), 'document')} to {where}."
+        folder_name = "the top" if to is None else session.get(f"/api/documents/{at}")["name"]
+    words = f"Moved {plural(len(moved['ids']), 'document')} to {folder_name}."
     answer(moved, f"{words} Take it back with: armarium undo {moved['audit_id']}")

@@ -89,13 +89,13 @@ def parts_of(text: str) -> Parts | None:
         text, year = dual
     if "/" in text:
         return None
-    named = None
+    weekday = None
     feria = _FERIA.search(text)
     if feria is not None:
-        named = _FERIAE[feria[1]]
+        weekday = _FERIAE[feria[1]]
         text = f"{text[: feria.start()]} {text[feria.end() :]}"
     roman_day = _ROMAN_DAY.search(text.replace("-", " "))
-    parts = Parts(year=year, weekday=named, is_dual=dual is not None)
+    parts = Parts(year=year, weekday=weekday, is_dual=dual is not None)
     if roman_day is not None and roman_day["month"] in MONTHS:
         count = _count(roman_day)
         if count is not None:
@@ -117,12 +117,12 @@ def parts_of(text: str) -> Parts | None:
 def _count(match: re.Match[str]) -> int | None:
     if match["eve"]:
         return 2
-    written = match["count"]
-    if written is None:
+    count_text = match["count"]
+    if count_text is None:
         return 1
-    if written.isdigit():
-        return int(written)
-    words = written.split()
+    if count_text.isdigit():
+        return int(count_text)
+    words = count_text.split()
     spelled = spelled_out(words, 0)
     if spelled is not None and spelled[1] == len(words):
         return spelled[0]
@@ -154,7 +154,7 @@ def _roman_day(anchor: str, month: int, count: int, year: int, calendar: Calenda
 
 def _with_feast(text: str, match: tuple[Feast, int, int], parts: Parts) -> Parts | None:
     feast, begin, end = match
-    before, rest = text[:begin], text[end:]
+    before, following = text[:begin], text[end:]
     after_feast = 0
     for _, days, words in _STANDING:
         standing = re.search(rf"\b(?:{words})\b", before)
@@ -163,7 +163,7 @@ def _with_feast(text: str, match: tuple[Feast, int, int], parts: Parts) -> Parts
             before = f"{before[: standing.start()]} {before[standing.end() :]}"
     after, earlier = _AFTER.search(before), _BEFORE.search(before)
     before = _BEFORE.sub(" ", _AFTER.sub(" ", before))
-    read = _with_words(f"{before} ; {rest}", parts, feast=True)
+    read = _with_words(f"{before} ; {following}", parts, feast=True)
     if read is None:
         return None
     way = 1 if after else -1 if earlier else 0
@@ -188,7 +188,7 @@ def _with_words(text: str, parts: Parts, *, feast: bool = False) -> Parts | None
     """Add day, month, year, weekday and season from *text* to *parts*; None if a word is not understood."""
     words = words_of(text)
     numbers: list[tuple[int, bool]] = []
-    month, named, season = parts.month if parts.roman_day else None, parts.weekday, parts.season
+    month, weekday, season = parts.month if parts.roman_day else None, parts.weekday, parts.season
     has_other_month = sum(word in MONTHS and word != "sept" for word in words) > 0
     place = 0
     while place < len(words):
@@ -202,8 +202,8 @@ def _with_words(text: str, parts: Parts, *, feast: bool = False) -> Parts | None
             numbers.append((spelled[0], month is not None))
             place = spelled[1]
             continue
-        elif word in WEEKDAYS and named is None:
-            named = WEEKDAYS[word]
+        elif word in WEEKDAYS and weekday is None:
+            weekday = WEEKDAYS[word]
         elif word in SEASONS and month is None and season is None:
             season = SEASONS[word]
         elif word in SILENT or word in (";", "feria"):
@@ -213,7 +213,7 @@ def _with_words(text: str, parts: Parts, *, feast: bool = False) -> Parts | None
         else:
             return None
         place += 1
-    return _sorted_out(numbers, parts._replace(month=month, weekday=named, season=season), feast)
+    return _sorted_out(numbers, parts._replace(month=month, weekday=weekday, season=season), feast)
 
 
 def _sorted_out(numbers: list[tuple[int, bool]], parts: Parts, feast: bool) -> Parts | None:

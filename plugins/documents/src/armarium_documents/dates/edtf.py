@@ -59,15 +59,15 @@ def span_of(text: str) -> Span | None:
     """Parse *text*; None if it is not a date. An interval or a set spans its first to its last date."""
     if _PLAIN.fullmatch(text):
         # The form of nearly every date; nothing else needs to be parsed.
-        return _single(text)
+        return _parse_single(text)
     plain = text.strip().strip("[]{}").replace("?", "").replace("~", "").replace("%", "")
     first, slash, last = (part.strip() for part in plain.partition("/"))
     if not slash:
         listed = re.split(r"\.\.|,", plain)
         if len(listed) == 1:
-            return _single(plain)
+            return _parse_single(plain)
         first, last = listed[0].strip(), listed[-1].strip()
-    opening, closing = (None if part in ("", "..") else _single(part) for part in (first, last))
+    opening, closing = (None if part in ("", "..") else _parse_single(part) for part in (first, last))
     if opening is None and closing is not None and first in ("", ".."):
         return closing._replace(start=FIRST)
     if opening is not None and closing is None and last in ("", ".."):
@@ -77,14 +77,14 @@ def span_of(text: str) -> Span | None:
     return opening._replace(end=closing.end)
 
 
-def _single(text: str) -> Span | None:
+def _parse_single(text: str) -> Span | None:
     # A time of day does not change the day.
     match = _DATE.fullmatch(text.partition("T")[0])
     if match is None or "XXXX" in match[1]:
         return None
-    written, month_text, day_text = match.groups()
-    written = written.removeprefix("Y")
-    low, high = sorted((int(written.replace("X", "0")), int(written.replace("X", "9"))))
+    year_text, month_text, day_text = match.groups()
+    year_text = year_text.removeprefix("Y")
+    low, high = sorted((int(year_text.replace("X", "0")), int(year_text.replace("X", "9"))))
     years = high - low + 1
     if month_text is None or "X" in month_text:
         return Span(low * 10_000 + 101, high * 10_000 + 1231, low, None, None, years)
@@ -124,8 +124,8 @@ def span_between(start: str | None, end: str | None) -> Span:
     for an open end. ValueError names what is not a date.
     """
     first, last = (_known_span(text) if text else None for text in (start, end))
-    known = first or last or Span(FIRST, LAST, 0, None, None)
-    return known._replace(start=first.start if first else FIRST, end=last.end if last else LAST)
+    span = first or last or Span(FIRST, LAST, 0, None, None)
+    return span._replace(start=first.start if first else FIRST, end=last.end if last else LAST)
 
 
 def _known_span(text: str) -> Span | None:
@@ -186,7 +186,7 @@ def pack_date(value: object) -> tuple[int, int, int] | None:
     there are), and the first and last day that it may mean. Where it begins in no one year, 0 of them: the year, and
     in place of the day the number of its unknown digits (19XX), or 0 if it has no beginning (../1960: the year it ends).
     """
-    span = _single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
+    span = _parse_single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
     if span is None:
         return None
     if span.start == FIRST:
@@ -199,12 +199,12 @@ def pack_date(value: object) -> tuple[int, int, int] | None:
 
 def label_of(date: int, granularity: str) -> str:
     """Return the year, month or day in which a packed date begins, or what coarser it states."""
-    year, rest = divmod(date // 4, 10_000)
+    year, day_of_year = divmod(date // 4, 10_000)
     label = f"{'-' if year < 0 else ''}{abs(year):04}"
     if date % 4 == 0:
-        return f"{label[:-rest]}{'X' * rest}" if rest else f"../{label}"
+        return f"{label[:-day_of_year]}{'X' * day_of_year}" if day_of_year else f"../{label}"
     if granularity != "year" and date % 4 >= 2:
-        label += f"-{rest // 100:02}"
+        label += f"-{day_of_year // 100:02}"
         if granularity == "day" and date % 4 == 3:
-            label += f"-{rest % 100:02}"
+            label += f"-{day_of_year % 100:02}"
     return label

@@ -93,8 +93,8 @@ def roman(text: str) -> int | None:
 @lru_cache(maxsize=4096)
 def german(word: str) -> int | None:
     """Return the value of a German number in one word (siebzehnhundertzweiundvierzig); otherwise None."""
-    known = _german_plain(word)
-    return known if known is not None else _german_plain(_GERMAN_ENDS.sub("", word))
+    number = _german_plain(word)
+    return number if number is not None else _german_plain(_GERMAN_ENDS.sub("", word))
 
 
 def _german_plain(word: str) -> int | None:
@@ -104,8 +104,8 @@ def _german_plain(word: str) -> int | None:
         before, mark, after = word.partition(ends)
         if mark:
             many = 1 if not before else _german_plain(before)
-            rest = 0 if not after else _german_plain(after.removeprefix("und"))
-            return None if many is None or rest is None else many * factor + rest
+            added = 0 if not after else _german_plain(after.removeprefix("und"))
+            return None if many is None or added is None else many * factor + added
     for table in (_GERMAN_UNITS, _GERMAN_TEENS, _GERMAN_TENS):
         if word in table:
             return table[word]

@@ -55,14 +55,14 @@ def read_date(
     ) is not None
     unsure = "?" in bare
     bare = CIRCA.sub(" ", bare).replace("?", " ") if about else bare.replace("?", " ")
-    date = _single(" ".join(bare.split()).strip(" .-"), context, named_calendar) or _interval(
+    date = _read_single(" ".join(bare.split()).strip(" .-"), context, named_calendar) or _interval(
         " ".join(bare.split()), context, named_calendar
     )
     if date is None:
-        place, _, rest = text.partition(",")
+        place, _, date_text = text.partition(",")
         # "Madrid, 3 de mayo de 1808": the place is written before the date.
-        if rest and not any(letter.isdigit() for letter in place):
-            after = read_date(rest, language=language, country=country, year_begins=year_begins)
+        if date_text and not any(letter.isdigit() for letter in place):
+            after = read_date(date_text, language=language, country=country, year_begins=year_begins)
             return None if after is None else after._replace(as_written=text)
         return None
     mark = "%" if about and unsure else "~" if about else "?" if unsure else ""
@@ -79,7 +79,7 @@ def _mark_edtf(edtf: str, mark: str) -> str:
     )
 
 
-def _single(text: str, context: DateContext, named_calendar: str | None) -> ReadDate | None:
+def _read_single(text: str, context: DateContext, named_calendar: str | None) -> ReadDate | None:
     days = republican(text)
     if days is not None:
         first, last = days
@@ -157,14 +157,14 @@ def _build_date(
     return ReadDate("", iso(day), calendar, basis, iso(day_of(number, "gregorian")), "day", fits)
 
 
-def _of_reign(begin: Day, last: Day, rest: str, *, named_calendar: str | None) -> ReadDate | None:
+def _of_reign(begin: Day, last: Day, after: str, *, named_calendar: str | None) -> ReadDate | None:
     """Build the date of a regnal year, or of the day in it that the rest of the text names."""
     customary: Calendar = in_force(begin)
     calendar: Calendar = customary if named_calendar is None else _as_calendar(named_calendar)
     basis: Literal["stated", "country"] = "country" if named_calendar is None else "stated"
     begin, last = (day_of(day_number(day, customary), calendar) for day in (begin, last))
-    if not rest or not (words := parts_of(rest)):
-        if rest and not _is_silent(rest):
+    if not after or not (words := parts_of(after)):
+        if after and not _is_silent(after):
             return None
         edtf = f"{iso(begin)}/{iso(last)}"
         ends = [iso(day_of(day_number(day, calendar), "gregorian")) for day in (begin, last)]
@@ -218,17 +218,17 @@ def _interval(text: str, context: DateContext, named_calendar: str | None) -> Re
     for pattern, ends in _OPEN:
         match = pattern.match(text)
         if match is not None:
-            date = _single(match[1], context, named_calendar)
+            date = _read_single(match[1], context, named_calendar)
             return None if date is None else _build_range(None, date) if ends else _build_range(date, None)
     for pattern in _BETWEEN:
         for match in pattern.finditer(text):
             first, second = text[: match.start()], text[match.end() :]
             opening = _OPENING.match(first)
             first = first[opening.end() :] if opening else first
-            later = _single(second.strip(" ."), context, named_calendar)
+            later = _read_single(second.strip(" ."), context, named_calendar)
             if later is None:
                 continue
-            earlier = _single(first.strip(" ."), context, named_calendar) or _fill_earlier(
+            earlier = _read_single(first.strip(" ."), context, named_calendar) or _fill_earlier(
                 first, second, context, named_calendar
             )
             if earlier is not None and earlier.edtf.startswith("XXXX") and not later.edtf.startswith("XXXX"):
@@ -270,18 +270,18 @@ def _fill_earlier(
     """Return the earlier of two dates, completed with the month and year that only the later one states."""
     words = second.split()
     for begin in range(1, len(words)):
-        date = _single(f"{first} {' '.join(words[begin:])}".strip(), context, named_calendar)
+        date = _read_single(f"{first} {' '.join(words[begin:])}".strip(), context, named_calendar)
         if date is not None and not date.edtf.startswith("XXXX"):
             return date
     return None
 
 
 def _build_range(first: ReadDate | None, last: ReadDate | None) -> ReadDate:
-    known = last or first
-    assert known is not None
-    edtf = [end.edtf if end is not None else ".." for end in (first, last)]
-    gregorian = [end.gregorian if end is not None else ".." for end in (first, last)]
-    return known._replace(
+    later = last or first
+    assert later is not None
+    edtf = [later.edtf if later is not None else ".." for later in (first, last)]
+    gregorian = [later.gregorian if later is not None else ".." for later in (first, last)]
+    return later._replace(
         edtf="/".join(edtf), gregorian="/".join(gregorian), precision="interval", weekday_fits=None
     )
 

@@ -102,9 +102,9 @@ def _king(name: str, number: str | None, father: str | None) -> Day | None:
     elif father is not None:
         value = _FATHERS.get((name, father))
     else:
-        known = [count for king, count in _KINGS if king == name]
+        counts = [count for king, count in _KINGS if king == name]
         # A king named without a number was the first of his name at the time of writing.
-        value = 1 if name == "edward" or len(known) == 1 else None
+        value = 1 if name == "edward" or len(counts) == 1 else None
     return _KINGS.get((name, value)) if value else None
 
 
@@ -112,8 +112,8 @@ def _year(match: re.Match[str]) -> tuple[int | None, str]:
     """Return the year of the reign, and words matched with it that belong to something else."""
     words = match.groupdict().get("words")
     if words is None:
-        written = match["year"]
-        return (int(written) if written.isdigit() else roman(written)), ""
+        year_text = match["year"]
+        return (int(year_text) if year_text.isdigit() else roman(year_text)), ""
     listed = words_of(words)
     spelled = spelled_out(listed, 0)
     if spelled is not None:

@@ -30,9 +30,9 @@ def numeric(text: str, *, month_first: bool) -> Parts | None:
     match = _FIGURES.fullmatch(text)
     if match is None:
         return None
-    day, written, year = int(match[1]), match[2], int(match[3])
-    month = int(written) if written.isdigit() else roman(written) or 0
-    if month_first or (month > 12 and written.isdigit()):
+    day, month_text, year = int(match[1]), match[2], int(match[3])
+    month = int(month_text) if month_text.isdigit() else roman(month_text) or 0
+    if month_first or (month > 12 and month_text.isdigit()):
         day, month = month, day
     return Parts(year=year, month=month, day=day) if 1 <= month <= 12 else None
 
@@ -54,10 +54,10 @@ def century_or_decade(text: str) -> tuple[str, Literal["century", "decade"]] | N
     text = " ".join(text.replace(".", " ").split())
     match = _CENTURY.match(text)
     if match is not None:
-        written = match[1] or match[2]
-        number = int(written) if written.isdigit() else roman(written)
+        number_text = match[1] or match[2]
+        number = int(number_text) if number_text.isdigit() else roman(number_text)
         if number is None:
-            spelled = spelled_out(words_of(written), 0)
+            spelled = spelled_out(words_of(number_text), 0)
             number = spelled[0] if spelled is not None else None
         return (f"{number - 1:02}XX", "century") if number is not None and 1 <= number <= 21 else None
     match = _DECADE.match(text)

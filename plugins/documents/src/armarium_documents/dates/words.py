@@ -96,7 +96,9 @@ def plain(text: str) -> str:
         .replace("ª", "")
     )
     bare = "".join(
-        ch for ch in unicodedata.normalize("NFKD", spread.casefold()) if not unicodedata.combining(ch)
+        letter
+        for letter in unicodedata.normalize("NFKD", spread.casefold())
+        if not unicodedata.combining(letter)
     )
     bare = re.sub(r"[‐-―−]", "-", bare)
     bare = re.sub(r"['’`´]", " ", bare)

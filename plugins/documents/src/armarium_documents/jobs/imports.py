@@ -204,12 +204,16 @@ class Import:
         """Return the id of the folder node for *names*; folders are created with their first file."""
         position = list(names)
         folders = self.kept.folders
-        same = 0
-        while same < len(folders) and same < len(position) and folders[same][0] == position[same]:
-            same += 1
-        del folders[same:]
+        same_count = 0
+        while (
+            same_count < len(folders)
+            and same_count < len(position)
+            and folders[same_count][0] == position[same_count]
+        ):
+            same_count += 1
+        del folders[same_count:]
         parent_id = folders[-1][1] if folders else self.args.parent_id
-        for number, name in enumerate(position[same:], same + 1):
+        for number, name in enumerate(position[same_count:], same_count + 1):
             folder_id = self.place.folder(names[:number])
             if folder_id is None:
                 folder_id = new_id()
@@ -223,7 +227,7 @@ class Import:
     def _picture_missing(
         self, position: Position, name: str, existing: ExistingFile, source: SourceFile
     ) -> None:
-        """Add the pages that an interrupted import did not reach, to a file that exists already."""
+        """Add the pages that an interrupted import did not reach, to a file that already exists."""
         before = self.kept.documents + len(self.nodes)
         self._picture_pages(position, name, existing.id, source, 0, existing.pages or frozenset())
         if self.kept.documents + len(self.nodes) > before:

@@ -37,16 +37,16 @@ def run_thumbnails(ctx: JobContext) -> dict[str, Any]:
 def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
     library = ctx.library
     with library.db.read() as conn:
-        known = raw_of(conn).execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone()
-        if known is None:
+        row = raw_of(conn).execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone()
+        if row is None:
             return None
         picture = primary_row(conn, document_id)
     path = thumbnail_path(library, picture.checksum)
     if path.is_file():
         from PIL import Image
 
-        with Image.open(path) as drawn:
-            width, height = drawn.size
+        with Image.open(path) as thumbnail:
+            width, height = thumbnail.size
         size = path.stat().st_size
     else:
         limit = ctx.engine.settings.max_image_pixels

@@ -58,9 +58,9 @@ def annotation_page(
         where.append(annotation_table.c.document_id == document_id)
     if segment_ids is not None:
         target = func.json_each(annotation_table.c.targets).table_valued("value").c.value
-        named = exists().where(is_among(func.json_extract(target, "$.segment_id"), segment_ids))
+        is_on_segment = exists().where(is_among(func.json_extract(target, "$.segment_id"), segment_ids))
         # Worded like the partial index, so that it is used.
-        where += [annotation_table.c.targets != literal_column("'[]'"), named]
+        where += [annotation_table.c.targets != literal_column("'[]'"), is_on_segment]
     return ANNOTATIONS.page(conn, *where, order=OLDEST_FIRST, limit=limit, offset=offset)
 
 

@@ -27,11 +27,13 @@ def bookmarks(
 ) -> dict[str, Any]:
     """Return the live bookmarks; NotFound for an unknown container."""
     raw = raw_of(conn)
-    where = "d.prototype_key = 'bookmark' AND d.node_kind = 'alias' AND d.deleted_at IS NULL"
+    is_bookmark = "d.prototype_key = 'bookmark' AND d.node_kind = 'alias' AND d.deleted_at IS NULL"
     if parent_id is not None:
         require_document(conn, parent_id)
-        where += " AND d.parent_id = :parent"
-    rows = raw.execute(f"{SELECT} FROM document d WHERE {where} ORDER BY {ORDER}", {"parent": parent_id})
+        is_bookmark += " AND d.parent_id = :parent"
+    rows = raw.execute(
+        f"{SELECT} FROM document d WHERE {is_bookmark} ORDER BY {ORDER}", {"parent": parent_id}
+    )
     items = [value_of(row) for row in rows]
     return {"items": items, "count": len(items)}
 

@@ -100,11 +100,11 @@ def children_page(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return a page of the live children of *parent_id* (None: the top) and their number."""
     # `IS` would not use the index for a null given as a parameter.
-    where = "d.parent_id = :parent" if parent_id is not None else "d.parent_id IS NULL"
-    where += " AND d.deleted_at IS NULL"
+    condition = "d.parent_id = :parent" if parent_id is not None else "d.parent_id IS NULL"
+    condition += " AND d.deleted_at IS NULL"
     for name, value in (("prototype_key", prototype_key), ("doc_type", doc_type), ("node_kind", node_kind)):
         if value is not None:
-            where += f" AND d.{name} = :{name}"
+            condition += f" AND d.{name} = :{name}"
     parameters = {
         "parent": parent_id,
         "prototype_key": prototype_key,
@@ -113,11 +113,11 @@ def children_page(
         "limit": limit,
         "offset": offset,
     }
-    (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {where}", parameters).fetchone()
+    (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {condition}", parameters).fetchone()
     order = _order_of(raw, sort_by, sort_direction)
     # First the page's ids, so that a far page walks the index and not the rows.
     rows = raw.execute(
-        f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {where} ORDER BY {order}"
+        f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {condition} ORDER BY {order}"
         f" LIMIT :limit OFFSET :offset)"
         f" {SELECT} FROM page JOIN document d ON d.id = page.id ORDER BY {order}",
         parameters,
@@ -289,9 +289,9 @@ def locate(conn: Connection, asked: DocumentsLocated) -> dict[str, Any]:
     names, above = names_of(conn, asked.document_ids), folders_above(conn, asked.document_ids)
     return {
         "items": [
-            {"document_id": one, "name": names[one], "folders": above[one]}
-            for one in asked.document_ids
-            if one in above
+            {"document_id": document_id, "name": names[document_id], "folders": above[document_id]}
+            for document_id in asked.document_ids
+            if document_id in above
         ]
     }
 

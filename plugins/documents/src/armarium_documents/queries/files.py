@@ -56,7 +56,7 @@ def renditions_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     refusals=(404, 409),
 )
 def list_renditions(conn: Connection, document_id: str) -> dict[str, Any]:
-    """As `renditions_of`; NotFound for an unknown document."""
+    """Like `renditions_of`; NotFound for an unknown document."""
     require_document(conn, document_id)
     items = renditions_of(conn, document_id)
     return {"items": items, "count": len(items)}
@@ -306,13 +306,13 @@ def exported_revisions(
     conn: Connection, ids: frozenset[str] | None, withheld: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the revisions of representations of the documents *ids* (None: of all live ones that are not *withheld*)."""
-    d = documents.c
+    document = documents.c
     statement = (
-        select(revisions, d.id.label("document_id"))
+        select(revisions, document.id.label("document_id"))
         .join(representations, representations.c.id == revisions.c.representation_id)
-        .join(documents, d.id == representations.c.document_id)
-        .where(d.deleted_at.is_(None), ~is_among(d.id, withheld))
+        .join(documents, document.id == representations.c.document_id)
+        .where(document.deleted_at.is_(None), ~is_among(document.id, withheld))
         .order_by(revisions.c.representation_id, revisions.c.sequence)
     )
-    for row in conn.execute(statement if ids is None else statement.where(is_among(d.id, ids))):
+    for row in conn.execute(statement if ids is None else statement.where(is_among(document.id, ids))):
         yield row._asdict()

@@ -179,7 +179,9 @@ def in_reading_order(boxes: Sequence[Box], writing: Writing) -> list[Box]:
     if vertical and not writing.columns_rightwards:
         lines.reverse()
     backwards = writing.direction in ("rtl", "btt")
-    return [box for line in lines for box in sorted(line, key=lambda b: _middle(b, along), reverse=backwards)]
+    return [
+        box for line in lines for box in sorted(line, key=lambda box: _middle(box, along), reverse=backwards)
+    ]
 
 
 def _middle(box: Box, axis: int) -> float:

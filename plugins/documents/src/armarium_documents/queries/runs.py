@@ -45,18 +45,21 @@ def run_history(
     """
     # SQLite ends a text in JSON at a null character: no id contains one.
     json_ids = json_text([identity for identity in dict.fromkeys(ids) if "\0" not in identity])
-    known = [
+    page_ids = [
         row[0]
         for row in raw_of(conn).execute(
             "SELECT d.id FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key", (json_ids,)
         )
     ]
-    rows: dict[str, list[Work]] = {document_id: [] for document_id in known}
-    for done in (_jobs(engine)(conn, known), *engine.points.ask(armarium_documents_work, conn, known)):
-        for work in done:
+    rows: dict[str, list[Work]] = {document_id: [] for document_id in page_ids}
+    for works_of_family in (
+        _jobs(engine)(conn, page_ids),
+        *engine.points.ask(armarium_documents_work, conn, page_ids),
+    ):
+        for work in works_of_family:
             rows[work.document_id].append(work)
     calls: dict[tuple[str, str], ModelsAsked] = {}
-    for models in engine.points.ask(armarium_documents_models_asked, conn, known):
+    for models in engine.points.ask(armarium_documents_models_asked, conn, page_ids):
         calls |= models
     items = []
     for document_id, works in rows.items():
@@ -95,7 +98,7 @@ def _jobs(engine: Engine) -> Callable[[Connection, Sequence[str]], Iterable[Work
             " ORDER BY 10 DESC, j.seq DESC",
             (json_text(providers), json_text(list(words)), json_text(list(ids))),
         ):
-            who = provider or reader
-            yield Work(document_id, str(words[kind]), job_id, thread_id, model, who, state, reason, at)
+            maker = provider or reader
+            yield Work(document_id, str(words[kind]), job_id, thread_id, model, maker, state, reason, at)
 
     return jobs

@@ -62,13 +62,13 @@ def _entry(row: tuple[Any, ...]) -> dict[str, Any]:
     info = orjson.loads(stored) if stored else {}
     folder_id, path = info.get("from_folder_id"), info.get("from_folder_path")
     if folder_id is None:
-        state, where = "top", "from the top of the project"
+        state, place = "top", "from the top of the project"
     elif not folder_there:
-        state, where = "gone", f"from {path}, a folder that is gone"
+        state, place = "gone", f"from {path}, a folder that is gone"
     elif folder_deleted is not None:
-        state, where = "in-trash", f"from “{folder_name}”, which is also in the Trash"
+        state, place = "in-trash", f"from “{folder_name}”, which is also in the Trash"
     else:
-        state, where = "live", f"from “{folder_name}” ({path})"
+        state, place = "live", f"from “{folder_name}” ({path})"
     reason = info.get("reason", "deleted")
     if reason == "moved":
         why = f"Moved to the project {info.get('moved_to_project')}; the copy there was verified first."
@@ -88,7 +88,7 @@ def _entry(row: tuple[Any, ...]) -> dict[str, Any]:
         "from_folder_id": folder_id,
         "from_folder_path": path,
         "from_folder_state": state,
-        "from_where": where,
+        "from_where": place,
         "reason": reason,
         "moved_to_project": info.get("moved_to_project"),
         "moved_on": info.get("moved_on"),
@@ -166,8 +166,8 @@ def _resting_words(also: dict[str, int]) -> str:
 
 def to_remove(raw: sqlite3.Connection) -> list[str]:
     """Return the documents that emptying the Trash removes; copies still being written are left."""
-    held = {"held": id_list(arriving(raw))}
-    return [row[0] for row in raw.execute(f"SELECT id FROM document WHERE {IN_TRASH}", held)]
+    parameters = {"held": id_list(arriving(raw))}
+    return [row[0] for row in raw.execute(f"SELECT id FROM document WHERE {IN_TRASH}", parameters)]
 
 
 def resting_on(

@@ -91,13 +91,13 @@ def count_withheld(conn: Connection, parent_id: str | None, *, recursive: bool =
     withheld = withheld_nodes(conn)
     if not withheld:
         return 0
-    where, up = "d.parent_id IS ?2", "SELECT ?2"
+    condition, up = "d.parent_id IS ?2", "SELECT ?2"
     if recursive:
-        where = "d.parent_id IN up" if parent_id is not None else "?2 IS NULL"
+        condition = "d.parent_id IN up" if parent_id is not None else "?2 IS NULL"
         up = "SELECT ?2 UNION SELECT c.id FROM up JOIN main.document c ON c.parent_id = up.id"
     query = (
         f"WITH RECURSIVE up(id) AS ({up}) SELECT count(*) FROM json_each(?1) j"
-        f" JOIN main.document d ON d.id = j.value WHERE d.deleted_at IS NULL AND {where}"
+        f" JOIN main.document d ON d.id = j.value WHERE d.deleted_at IS NULL AND {condition}"
     )
     return int(raw_of(conn).execute(query, (id_list(withheld), parent_id)).fetchone()[0])
 
@@ -350,11 +350,11 @@ def _walk_beneath(conn: Connection, ids: Sequence[str], which: str, for_processi
 
 def next_sort_order(conn: Connection, parent_id: str | None) -> int:
     """Return a sort_order after every live child of *parent_id*."""
-    where = "parent_id = ?" if parent_id is not None else "parent_id IS NULL"
+    condition = "parent_id = ?" if parent_id is not None else "parent_id IS NULL"
     values = (parent_id,) if parent_id is not None else ()
     (last,) = (
         raw_of(conn)
-        .execute(f"SELECT max(sort_order) FROM document WHERE {where} AND deleted_at IS NULL", values)
+        .execute(f"SELECT max(sort_order) FROM document WHERE {condition} AND deleted_at IS NULL", values)
         .fetchone()
     )
     return 0 if last is None else int(last) + STEP

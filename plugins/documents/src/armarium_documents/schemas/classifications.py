@@ -96,7 +96,7 @@ ClassificationList = listed(Classification)
 Declarations = Annotated[list[DeclarationIn], Field(max_length=500)]
 
 
-def _distinct(declarations: list[DeclarationIn]) -> None:
+def _require_distinct(declarations: list[DeclarationIn]) -> None:
     keys = [declaration.key for declaration in declarations]
     for key in keys:
         if keys.count(key) > 1:
@@ -114,7 +114,7 @@ class ClassificationFields(Params):
 
     @model_validator(mode="after")
     def _each_once(self) -> ClassificationFields:
-        _distinct(self.declarations)
+        _require_distinct(self.declarations)
         return self
 
 
@@ -138,7 +138,7 @@ class ClassificationUpdateParams(Params):
 
     @model_validator(mode="after")
     def _each_once(self) -> ClassificationUpdateParams:
-        _distinct(self.declarations or [])
+        _require_distinct(self.declarations or [])
         if "label" in self.model_fields_set and self.label is None:
             raise ValueError("a prototype needs a label; leave it out to keep the one it has")
         return self

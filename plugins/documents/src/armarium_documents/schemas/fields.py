@@ -65,23 +65,23 @@ def check_json(value: Any, most_bytes: int = MAX_JSON_BYTES) -> Any:
     return value
 
 
-def _unique(ids: list[str]) -> list[str]:
+def _require_unique(ids: list[str]) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
 Id = RowId
-Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS), AfterValidator(_unique)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS), AfterValidator(_require_unique)]
 """Ids without repeats, in the order given."""
 
 
 def compose_names(value: dict[str, Any]) -> dict[str, Any]:
     """Return attributes with their names in NFC, as all names are stored; ValueError if two are then the same."""
-    named = {unicodedata.normalize("NFC", name): attribute for name, attribute in value.items()}
-    if len(named) < len(value):
+    attributes = {unicodedata.normalize("NFC", name): attribute for name, attribute in value.items()}
+    if len(attributes) < len(value):
         raise ValueError(
             "two attributes have one name, with its letters composed differently; keep one of them"
         )
-    return named
+    return attributes
 
 
 Name = Annotated[str, AfterValidator(clean_name)]

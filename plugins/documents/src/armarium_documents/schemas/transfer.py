@@ -40,7 +40,7 @@ class TransferParams(Params):
 
 
 class TransferRequest(TransferParams):
-    """As `document.transfer`; with dry_run nothing is written and the plan is returned."""
+    """Like `document.transfer`; with dry_run nothing is written and the plan is returned."""
 
     dry_run: bool = False
 

@@ -38,15 +38,17 @@ def _check_layout(profile: Profile, folder: Path, layout: Path) -> Iterator[str]
     except ServiceError as refusal:
         yield refusal.detail
         return
-    named, size = _page_of(root, profile.format)
-    if not named:
+    image_name, size = _page_of(root, profile.format)
+    if not image_name:
         yield "it names no picture."
         return
-    if profile.image_path == "name" and ("/" in named or "\\" in named):
-        yield f"it names its picture by a path ({named}), not by its name."
-    picture = folder / named if profile.image_path == "from-root" else folder / profile.images / named
+    if profile.image_path == "name" and ("/" in image_name or "\\" in image_name):
+        yield f"it names its picture by a path ({image_name}), not by its name."
+    picture = (
+        folder / image_name if profile.image_path == "from-root" else folder / profile.images / image_name
+    )
     if not picture.is_file():
-        yield f"its picture {named} does not exist."
+        yield f"its picture {image_name} does not exist."
         return
     if picture.stem != layout.stem:
         yield f"its picture has the name {picture.name}."
@@ -91,8 +93,8 @@ def _check_mets(folder: Path, layouts: list[Path]) -> Iterator[str]:
         return
     paths: dict[str, str] = {}
     for file in root.iter(f"{{{METS}}}file"):
-        where = file.find(f"{{{METS}}}FLocat")
-        path = "" if where is None else where.get(f"{{{XLINK}}}href") or ""
+        location = file.find(f"{{{METS}}}FLocat")
+        path = "" if location is None else location.get(f"{{{XLINK}}}href") or ""
         paths[file.get("ID") or ""] = path
         if not (folder / path).is_file():
             yield f"mets.xml names {path}, which does not exist."
@@ -101,9 +103,9 @@ def _check_mets(folder: Path, layouts: list[Path]) -> Iterator[str]:
         yield f"mets.xml points at {missing}, which it does not contain."
     for unused in sorted(paths.keys() - pointed):
         yield f"mets.xml contains {unused}, to which no page points."
-    named = {folder / path for path in paths.values()}
+    pictures = {folder / path for path in paths.values()}
     for layout in layouts:
-        if layout not in named:
+        if layout not in pictures:
             yield f"mets.xml does not name {layout.name}."
 
 

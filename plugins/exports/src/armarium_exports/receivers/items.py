@@ -43,18 +43,26 @@ class Item:
 def items_of(library: Library, pages: Iterable[WritablePage]) -> list[Item]:
     """Return the documents to which *pages* belong, in their order."""
     items: dict[str, Item] = {}
-    d, a = documents.c, annotation_table.c
+    document, annotation = documents.c, annotation_table.c
     with library.db.read() as conn:
 
         def notes(identity: str) -> list[Row]:
-            rows = select(annotation_table).where(a.document_id == identity).order_by(a.created_at, a.id)
+            rows = (
+                select(annotation_table)
+                .where(annotation.document_id == identity)
+                .order_by(annotation.created_at, annotation.id)
+            )
             return [dict(row._mapping) for row in conn.execute(rows)]
 
         for page in pages:
-            own: Row = dict(conn.execute(select(documents).where(d.id == page.document_id)).one()._mapping)
+            own: Row = dict(
+                conn.execute(select(documents).where(document.id == page.document_id)).one()._mapping
+            )
             whole = own
             # A page of a file within a group belongs to the group, as does the file.
-            while above := conn.execute(select(documents).where(d.id == whole["parent_id"])).one_or_none():
+            while above := conn.execute(
+                select(documents).where(document.id == whole["parent_id"])
+            ).one_or_none():
                 if above.doc_type not in ("group", "file"):
                     break
                 whole = dict(above._mapping)
@@ -85,25 +93,25 @@ def write_items(library: Library, pages: list[WritablePage], profile: Profile) -
 def check_items(folder: Path, profile: Profile) -> list[str]:
     """Return each file that the export names and that is not there, or has another checksum."""
     data = (folder / profile.table).read_bytes()
-    named: list[tuple[str, str | None]] = []
+    names: list[tuple[str, str | None]] = []
     if profile.table.endswith(".json"):
-        named = [
+        names = [
             (photo["path"], photo["checksum"])
             for item in orjson.loads(data)["@graph"]
             for photo in item["photo"]
         ]
     elif profile.table.endswith(".rdf"):
         resource = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
-        named = [
+        names = [
             (element.get(resource) or "", None) for element in parse_xml(data).iterfind(f".//{resource}")
         ]
     else:
         rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-        named = [
+        names = [
             (f"{profile.images}/{name}", None) for row in rows for name in row["sideload"].split("|") if name
         ]
     problems = []
-    for path, checksum in named:
+    for path, checksum in names:
         if not (folder / path).is_file():
             problems.append(f"{profile.table} names {path}, which does not exist.")
         elif checksum is not None and md5_of(folder / path) != checksum:

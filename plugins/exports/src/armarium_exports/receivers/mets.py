@@ -45,14 +45,14 @@ def mets_of(title: str, identifier: str, pages: list[MetsPage], *, viewer: bool)
             ID="LOG_0000",
             TYPE="manuscript",
             DMDID="DMDLOG_0001",
-            LABEL=_sound(title),
+            LABEL=_drop_unsound(title),
             ADMID="AMD",
         )
     physical = etree.SubElement(root, _m("structMap"), TYPE="PHYSICAL")
     sequence = etree.SubElement(physical, _m("div"), ID="PHYS_0000", TYPE="physSequence")
     for page in pages:
         place: dict[str, Any] = {"ID": f"PHYS_{page.number:04}", "TYPE": "page", "ORDER": str(page.number)}
-        div = etree.SubElement(sequence, _m("div"), **place, ORDERLABEL=_sound(page.label))
+        div = etree.SubElement(sequence, _m("div"), **place, ORDERLABEL=_drop_unsound(page.label))
         for group, _, _ in page.files:
             etree.SubElement(div, _m("fptr"), FILEID=file_id(group, page.number))
     if viewer:
@@ -61,8 +61,8 @@ def mets_of(title: str, identifier: str, pages: list[MetsPage], *, viewer: bool)
             link = etree.SubElement(links, _m("smLink"))
             link.set(f"{{{XLINK}}}from", "LOG_0000")
             link.set(f"{{{XLINK}}}to", target)
-    written: bytes = etree.tostring(root, encoding="UTF-8", xml_declaration=True, pretty_print=True)
-    return written
+    document: bytes = etree.tostring(root, encoding="UTF-8", xml_declaration=True, pretty_print=True)
+    return document
 
 
 def file_id(group: str, number: int) -> str:
@@ -77,9 +77,9 @@ def _write_description(root: etree._Element, title: str, identifier: str) -> Non
     data = etree.SubElement(etree.SubElement(section, _m("mdWrap"), MDTYPE="MODS"), _m("xmlData"))
     mods = etree.SubElement(data, f"{{{MODS}}}mods")
     info = etree.SubElement(mods, f"{{{MODS}}}titleInfo")
-    etree.SubElement(info, f"{{{MODS}}}title").text = _sound(title)
-    named = etree.SubElement(mods, f"{{{MODS}}}identifier", type="local")
-    named.text = identifier
+    etree.SubElement(info, f"{{{MODS}}}title").text = _drop_unsound(title)
+    identifier_element = etree.SubElement(mods, f"{{{MODS}}}identifier", type="local")
+    identifier_element.text = identifier
 
 
 def _files(root: etree._Element, pages: list[MetsPage], *, viewer: bool) -> None:
@@ -97,13 +97,13 @@ def _files(root: etree._Element, pages: list[MetsPage], *, viewer: bool) -> None
                 place: dict[str, Any] = (
                     {"LOCTYPE": "URL"} if viewer else {"LOCTYPE": "OTHER", "OTHERLOCTYPE": "FILE"}
                 )
-                where = etree.SubElement(file, _m("FLocat"), **place)
-                where.set(f"{{{XLINK}}}href", path)
+                location = etree.SubElement(file, _m("FLocat"), **place)
+                location.set(f"{{{XLINK}}}href", path)
 
 
 def _m(name: str) -> str:
     return f"{{{METS}}}{name}"
 
 
-def _sound(text: str) -> str:
+def _drop_unsound(text: str) -> str:
     return "".join(letter if letter >= " " and letter not in "\ufffe\uffff" and not "\ud800" <= letter <= "\udfff" else " " for letter in text)  # fmt: skip

@@ -94,13 +94,13 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
     with whole_folder(place) as fresh:
         _write(profile, fresh, pages, library, p.scope_ids)
         problems = check_written(profile, fresh)
-        written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
+        paths = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         report = pages.report(profile, problems)
-        manifest = {**report, "created_at": now(), "files": [*written, MANIFEST]}
+        manifest = {**report, "created_at": now(), "files": [*paths, MANIFEST]}
         (fresh / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         clash_refused(fresh, place, before)
         settle(fresh, place, before, MANIFEST)
-    return {**report, "output_path": str(place), "files": [*written, MANIFEST]}
+    return {**report, "output_path": str(place), "files": [*paths, MANIFEST]}
 
 
 def _prepare_pages(
@@ -108,7 +108,7 @@ def _prepare_pages(
 ) -> Pages:
     pages = Pages()
     stems: set[str] = set()
-    d = documents.c
+    document = documents.c
     with library.db.read() as conn:
         ids = pages_under(conn, scope_ids)
     barred = find_withheld(library, principal, ids, "export")
@@ -119,29 +119,35 @@ def _prepare_pages(
         if page_id in barred:
             continue
         with library.db.read() as conn:
-            name, label = conn.execute(select(d.name, d.page_label).where(d.id == page_id)).one()
+            name, label = conn.execute(
+                select(document.name, document.page_label).where(document.id == page_id)
+            ).one()
             try:
                 picture = page_image(library, conn, page_id)
             except ServiceError as refusal:
                 pages.left_out.append({"document_id": page_id, "why": refusal.detail})
                 continue
         try:
-            written = export_page(engine, library, page_id, profile.format)
+            exported = export_page(engine, library, page_id, profile.format)
             text = export_page(engine, library, page_id, "plain-text")["content"] if profile.table else ""
         except ServiceError as refusal:
             if not profile.table or refusal.code != "no_pass":
                 pages.left_out.append({"document_id": page_id, "why": refusal.detail})
                 continue
             # Such a program takes pictures without a text.
-            written, text = {"content": "<alto/>", "losses": [], "choices": {"made": []}}, ""
-        stem = _free(plain_name(Path(name).stem or name), stems)
+            exported, text = {"content": "<alto/>", "losses": [], "choices": {"made": []}}, ""
+        stem = _find_free_stem(plain_name(Path(name).stem or name), stems)
         ending = _ENDINGS.get(picture.mime_type, Path(name).suffix or ".img")
         path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
         content, more = (
-            (b"", []) if profile.format == "plain-text" else _named_picture(written["content"], profile, path)
+            (b"", [])
+            if profile.format == "plain-text"
+            else _named_picture(exported["content"], profile, path)
         )
         # Where there is a table, annotations are its own affair: it has them, or says so.
-        losses = [loss for loss in written["losses"] if not (profile.table and loss["what"] == "annotations")]
+        losses = [
+            loss for loss in exported["losses"] if not (profile.table and loss["what"] == "annotations")
+        ]
         pages.prepared.append(
             WritablePage(
                 page_id,
@@ -152,14 +158,14 @@ def _prepare_pages(
                 ending,
                 picture.mime_type,
                 [*losses, *more],
-                written["choices"]["made"],
+                exported["choices"]["made"],
                 text,
             )
         )
     return pages
 
 
-def _free(stem: str, stems: set[str]) -> str:
+def _find_free_stem(stem: str, stems: set[str]) -> str:
     number, free = 1, stem
     while free.casefold() in stems:
         number += 1
@@ -175,8 +181,8 @@ def _named_picture(content: str, profile: Profile, path: str) -> tuple[bytes, li
     root = parse_xml(content.encode(), name="a page")
     losses: list[dict[str, Any]] = []
     if profile.format == "alto":
-        for named in root.iter("{*}fileName"):
-            named.text = path
+        for file_name in root.iter("{*}fileName"):
+            file_name.text = path
     else:
         for page in root.iter("{*}Page"):
             page.set("imageFilename", path)
@@ -210,8 +216,8 @@ def state_order(root: Any) -> None:
                 continue
             members.sort(key=lambda member: ranks.get(member.get("id"), len(ranks)))
             for index, member in enumerate(members):
-                rest = _ORDER.sub("", member.get("custom") or "").strip()
-                member.set("custom", f"readingOrder {{index:{index};}} {rest}".strip())
+                custom = _ORDER.sub("", member.get("custom") or "").strip()
+                member.set("custom", f"readingOrder {{index:{index};}} {custom}".strip())
 
 
 def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_ids: list[str]) -> None:

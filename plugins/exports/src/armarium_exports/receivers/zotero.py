@@ -88,10 +88,10 @@ def _write_item(root: Any, item: Item, about: str, images: str) -> None:
             people = _add(_add(node, _PEOPLE[name]), "rdf:Seq")
             for full_name in values:
                 person = _add(_add(people, "rdf:li"), "foaf:Person")
-                surname, _, given = full_name.partition(", ")
+                surname, _, given_name = full_name.partition(", ")
                 _add(person, "foaf:surname", surname)
-                if given:
-                    _add(person, "foaf:givenname", given)
+                if given_name:
+                    _add(person, "foaf:givenname", given_name)
         elif name in _FIELDS:
             _add(node, f"z:{name}", "; ".join(values))
         else:
@@ -113,8 +113,8 @@ def _write_item(root: Any, item: Item, about: str, images: str) -> None:
         if placed:
             why = "a note of Zotero belongs to an item, not to a place of a picture"
             page.losses.append({"what": "places of annotations", "count": placed, "why": why})
-    written = [marked_text(note["text"], note["metadata"].get("zotero", {})) for note in notes]
-    for number, marked in enumerate([*_transcriptions(item), *written], 1):
+    notes_with_marks = [marked_text(note["text"], note["metadata"].get("zotero", {})) for note in notes]
+    for number, marked in enumerate([*_transcriptions(item), *notes_with_marks], 1):
         memo = f"#note_{item.whole['id']}_{number}"
         _point(node, "dcterms:isReferencedBy", memo)
         _add(_node(root, "bib:Memo", memo), "rdf:value", marked)

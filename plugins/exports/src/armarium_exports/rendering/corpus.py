@@ -47,12 +47,12 @@ def corpus_header(title: str, source: str) -> etree._Element:
 def corpus_page(content: str, number: int) -> etree._Element:
     """Return the TEI of a page, its ids made its own by its *number* in the corpus."""
     page = parse_xml(content.encode(), name="a page")
-    known = {element.get(_ID) for element in page.iter() if element.get(_ID)}
-    _make_own(page, known, number)
+    ids = {element.get(_ID) for element in page.iter() if element.get(_ID)}
+    _make_own(page, ids, number)
     return page
 
 
-def _make_own(page: etree._Element, known: set[str | None], number: int) -> None:
+def _make_own(page: etree._Element, ids: set[str | None], number: int) -> None:
     """Prefix every id of *page*, and every reference to one, with the page's number."""
     for element in page.iter():
         if not isinstance(element.tag, str):
@@ -61,9 +61,9 @@ def _make_own(page: etree._Element, known: set[str | None], number: int) -> None
             if name == _ID:
                 element.set(str(name), f"p{number}.{value!s}")
             elif "#" in value:
-                moved = _POINTER.sub(lambda match: _replace_link(match, known, number), str(value))
+                moved = _POINTER.sub(lambda match: _replace_link(match, ids, number), str(value))
                 element.set(str(name), moved)
 
 
-def _replace_link(match: re.Match[str], known: set[str | None], number: int) -> str:
-    return f"{match[1]}#p{number}.{match[2]}" if match[2] in known else match[0]
+def _replace_link(match: re.Match[str], ids: set[str | None], number: int) -> str:
+    return f"{match[1]}#p{number}.{match[2]}" if match[2] in ids else match[0]

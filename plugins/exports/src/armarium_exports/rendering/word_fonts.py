@@ -87,9 +87,9 @@ def _stretches(text: str) -> Iterator[tuple[str | None, BundledFont | None]]:
 
 def _name_font(run: Any, family: str) -> None:
     properties = run.get_or_add_rPr()
-    named = properties.get_or_add_rFonts()
+    font_names = properties.get_or_add_rFonts()
     for attribute in _CLASSES:
-        named.set(qualify(attribute), family)
+        font_names.set(qualify(attribute), family)
 
 
 def _carry(document: Any, fonts: Mapping[BundledFont, bytes]) -> None:

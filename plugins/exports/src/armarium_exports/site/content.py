@@ -45,13 +45,15 @@ def content_of(
     include_unreviewed: bool,
 ) -> Content:
     """Return the pages in reading order with their folders, and what is said about them."""
-    d = documents.c
+    document = documents.c
     roots = [target_id] if target_id is not None else list_tops(conn)
     pages = [page for page in pages_under(conn, roots) if page in selection.ids]
     if target_id is not None and not recursive:
         pages = [page for page in pages if page == target_id]
     rows = conn.execute(
-        select(d.id, d.name, d.parent_id, d.doc_type, d.page_label).where(is_among(d.id, selection.ids))
+        select(document.id, document.name, document.parent_id, document.doc_type, document.page_label).where(
+            is_among(document.id, selection.ids)
+        )
     )
     nodes = {row.id: row for row in rows}
     content = Content(pages)
@@ -176,7 +178,7 @@ def _entity(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _statement(row: Mapping[str, Any], entities: Mapping[str, Any], pages: set[str]) -> dict[str, Any]:
-    named = [row.get("subject_entity_id"), row.get("object_entity_id"), *(row.get("entity_ids") or ())]
+    entity_ids = [row.get("subject_entity_id"), row.get("object_entity_id"), *(row.get("entity_ids") or ())]
     anchor = row.get("source_anchor") or {}
     document_id = row.get("source_document_id")
     source = None
@@ -188,7 +190,7 @@ def _statement(row: Mapping[str, Any], entities: Mapping[str, Any], pages: set[s
         "text": str(row.get("text") or ""),
         "state": row.get("curation_state"),
         "standing": row.get("epistemic_status"),
-        "entity_ids": [entity_id for entity_id in dict.fromkeys(named) if entity_id in entities],
+        "entity_ids": [entity_id for entity_id in dict.fromkeys(entity_ids) if entity_id in entities],
         "source": source,
     }
 
@@ -199,11 +201,21 @@ def _place(row: Mapping[str, Any], words: str) -> dict[str, Any]:
 
 def _verdicts(conn: Connection, ids: list[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the verdicts, newest first, by what they are about."""
-    v = verdicts.c
-    query = select(v.target_id, v.verdict, v.reasons, v.correction, v.checker, v.trust, v.created_at)
+    verdict_columns = verdicts.c
+    query = select(
+        verdict_columns.target_id,
+        verdict_columns.verdict,
+        verdict_columns.reasons,
+        verdict_columns.correction,
+        verdict_columns.checker,
+        verdict_columns.trust,
+        verdict_columns.created_at,
+    )
     by_target: dict[str, list[dict[str, Any]]] = {}
     for row in conn.execute(
-        query.where(is_among(v.target_id, ids)).order_by(v.created_at.desc(), v.id.desc())
+        query.where(is_among(verdict_columns.target_id, ids)).order_by(
+            verdict_columns.created_at.desc(), verdict_columns.id.desc()
+        )
     ):
         by = (
             "a person"
@@ -272,9 +284,11 @@ def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, s
     of SVG.
     """
     pass_id, _ = working_pass(conn, page_id)
-    s = segments.c
+    segment = segments.c
     outlines = {}
-    for row in conn.execute(select(s.id, s.anchor).where(s.pass_id == pass_id, s.deleted_at.is_(None))):
+    for row in conn.execute(
+        select(segment.id, segment.anchor).where(segment.pass_id == pass_id, segment.deleted_at.is_(None))
+    ):
         if row.anchor.get("rendition_id") not in (None, rendition):
             continue
         points = row.anchor.get("polygon")

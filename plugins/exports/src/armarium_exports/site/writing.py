@@ -75,9 +75,9 @@ def _write(
             title = title or _root_name(conn, library, p.target_id)
         _data(fresh, content, title, makers)
         add_fonts(fresh)
-        written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
+        paths = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         # The folder is published: it does not name what was left out of it.
-        manifest = {"title": title, "created_at": now(), "files": written}
+        manifest = {"title": title, "created_at": now(), "files": paths}
         (fresh / MANIFEST).write_bytes(orjson.dumps(manifest))
         clash_refused(fresh, place, before | {MANIFEST})
         if p.build:
@@ -90,7 +90,7 @@ def _write(
         "withheld": selection.omissions,
         "document_count": len(content.page_ids),
         "collection_count": len(content.folders),
-        "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
+        "files": [*(name for name in paths if not name.startswith("static/iiif/")), MANIFEST],
         "assets": assets,
         "made": sum_makers(makers),
         "left_out": split,
@@ -103,8 +103,8 @@ def _write(
 def _root_name(conn: Connection, library: Library, target_id: str | None) -> str:
     if target_id is None:
         return library.name
-    d = documents.c
-    return str(conn.execute(select(d.name).where(d.id == target_id)).scalar_one())
+    document = documents.c
+    return str(conn.execute(select(document.name).where(document.id == target_id)).scalar_one())
 
 
 def _templates(fresh: Path) -> None:
@@ -131,10 +131,12 @@ def _pages(
     assets: list[dict[str, Any]] = []
     makers: list[LineMaker] = []
     links = _neighbours(content)
-    named: dict[str, list[dict[str, Any]]] = {}
+    entities_by_page: dict[str, list[dict[str, Any]]] = {}
     for entity in content.entities:
         for mention in entity["places"]:
-            named.setdefault(mention["document_id"], []).append({"id": entity["id"], "name": entity["name"]})
+            entities_by_page.setdefault(mention["document_id"], []).append(
+                {"id": entity["id"], "name": entity["name"]}
+            )
     statement_ids: dict[str, list[str]] = {}
     cited: dict[str, list[dict[str, Any]]] = {}
     for place in (place for entity in content.entities for place in entity["places"]):
@@ -150,7 +152,9 @@ def _pages(
             makers += of_lines
             page |= links[page_id]
             page["picture"] = None if picture is None else _picture(picture, fresh, page_id, assets)
-            page["entities"] = list({entity["id"]: entity for entity in named.get(page_id, ())}.values())
+            page["entities"] = list(
+                {entity["id"]: entity for entity in entities_by_page.get(page_id, ())}.values()
+            )
             page["statements"] = statement_ids.get(page_id, [])
             lines = {line["id"] for block in page["blocks"] for line in block.get("lines", ())}
             for place in cited.get(page_id, ()):
@@ -250,7 +254,7 @@ def add_fonts(site: Path) -> None:
         (assets / "fonts" / font.file).write_bytes(carried_font(font, letters))
         (assets / "fonts" / font.licence_file).write_text(font.licence_text, encoding="utf-8")
         rules.append(f'@font-face {{ font-family: "{font.family}"; src: url("fonts/{font.file}"); }}')
-    named = ", ".join(f'"{font.family}"' for font in fonts)
-    rules.append(f'body {{ font-family: Georgia, "Times New Roman", {named}, serif; }}')
+    family_list = ", ".join(f'"{font.family}"' for font in fonts)
+    rules.append(f'body {{ font-family: Georgia, "Times New Roman", {family_list}, serif; }}')
     with (assets / "site.css").open("a", encoding="utf-8") as style:
         style.write("\n".join(["", *rules, ""]))

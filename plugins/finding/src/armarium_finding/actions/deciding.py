@@ -63,11 +63,14 @@ def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptPar
     otherwise skipped.
     """
     if p.document_indexes is not None:
-        named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
+        documents_named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
         refuse_withheld(
-            ctx.project, ctx.principal, [page for document in named for page in document["page_ids"]], "show"
+            ctx.project,
+            ctx.principal,
+            [page for document in documents_named for page in document["page_ids"]],
+            "show",
         )
-        return sorted(named, key=lambda document: int(document["index"]))
+        return sorted(documents_named, key=lambda document: int(document["index"]))
     hidden = set(hidden_pages(ctx, proposal))
     open_documents = [
         document
@@ -164,14 +167,17 @@ def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
     Invalid for an index out of range.
     """
     proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
-    named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
+    documents_named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
     refuse_withheld(
-        ctx.project, ctx.principal, [page for document in named for page in document["page_ids"]], "show"
+        ctx.project,
+        ctx.principal,
+        [page for document in documents_named for page in document["page_ids"]],
+        "show",
     )
     by = _decided_by(ctx)
-    for document in named:
+    for document in documents_named:
         document |= {"state": "rejected", "decided_by": by, "from_proposal_id": None}
-    rejected = {document["index"] for document in named}
+    rejected = {document["index"] for document in documents_named}
     for group in proposal["groups"]:
         if group["state"] == "proposed" and rejected & set(group["document_indexes"]):
             group |= {"state": "rejected", "decided_by": by}

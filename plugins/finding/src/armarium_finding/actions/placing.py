@@ -52,7 +52,7 @@ def places_before(conn: Connection, folder_id: str, page_ids: Sequence[str]) -> 
 
 def keep_places(ctx: ActionContext, folder_id: str, places: Places) -> None:
     """Number the folder's children so that each new node is where its first page was."""
-    now = _children(ctx.conn, folder_id)
+    children = _children(ctx.conn, folder_id)
     ranks_of_groups = {identity: number for number, identity in enumerate(places.made, start=1)}
 
     def key(identity: str) -> tuple[int, int]:
@@ -60,9 +60,9 @@ def keep_places(ctx: ActionContext, folder_id: str, places: Places) -> None:
             return places.order.get(places.made[identity], 0), ranks_of_groups[identity]
         return places.order.get(identity, len(places.order)), 0
 
-    ranks = {identity: key(identity) for identity, _ in now}
+    ranks = {identity: key(identity) for identity, _ in children}
     ordered = sorted(ranks, key=ranks.__getitem__)
-    before = dict(now)
+    before = dict(children)
     changed = {
         identity: STEP * number
         for number, identity in enumerate(ordered, start=1)

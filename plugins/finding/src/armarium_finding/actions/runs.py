@@ -105,28 +105,32 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     if require_live(ctx.conn, p.folder_id).doc_type != "folder":
         raise errors.not_a_folder(p.folder_id)
     try:
-        sent = _Sent.model_validate(orjson.loads(p.proposal))
+        proposal = _Sent.model_validate(orjson.loads(p.proposal))
     except (ValidationError, orjson.JSONDecodeError) as fault:
         raise errors.not_a_proposal("its JSON does not fit.") from fault
-    _check(ctx, p.folder_id, sent)
+    _check(ctx, p.folder_id, proposal)
     decisions = decisions_of(store.every_proposal(ctx.conn, p.folder_id))
-    _keep_to(decisions, sent)
-    head = {"pages": len(sent.page_ids), "leaves": sent.leaves, "documents_proposed": len(sent.documents)}
+    _keep_to(decisions, proposal)
+    head = {
+        "pages": len(proposal.page_ids),
+        "leaves": proposal.leaves,
+        "documents_proposed": len(proposal.documents),
+    }
     artifact = ctx.run(
         "artifact.create",
         {
             "document_id": p.folder_id,
             "artifact_type": store.GROUPING,
-            "content": orjson.dumps({**head, "job_id": sent.job_id}).decode(),
+            "content": orjson.dumps({**head, "job_id": proposal.job_id}).decode(),
             "step_name": store.STEP,
             "provider": "builtin",
-            "model": sent.method,
+            "model": proposal.method,
         },
     )
     proposal_id = str(artifact["id"])
     # Not a free field of the action: a folder of some thousand pages has more joins than such a field may
     # contain.
-    fill_artifact(ctx, proposal_id, store.new_proposal_data(sent.model_dump(mode="json"), decisions))
+    fill_artifact(ctx, proposal_id, store.new_proposal_data(proposal.model_dump(mode="json"), decisions))
     ctx.bulk_insert(
         said,
         (
@@ -152,36 +156,38 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
                 decision.fingerprint,
                 ctx.run_id,
             )
-            for page_id, decision in sent.said.items()
+            for page_id, decision in proposal.said.items()
         ],
     )
     ctx.target(p.folder_id, proposal_id)
-    return {"id": proposal_id, "folder_id": p.folder_id, "documents": len(sent.documents)}
+    return {"id": proposal_id, "folder_id": p.folder_id, "documents": len(proposal.documents)}
 
 
-def _keep_to(decisions: Decisions, sent: _Sent) -> None:
+def _keep_to(decisions: Decisions, proposal: _Sent) -> None:
     """Refuse documents against what a person decided in an earlier proposal; state at each join what that was."""
-    settled = decisions.settle(sent.page_ids)
-    starts = {document.page_ids[0] for document in sent.documents}
+    settled = decisions.settle(proposal.page_ids)
+    starts = {document.page_ids[0] for document in proposal.documents}
     for page_id, (boundary, by) in settled.items():
         if (page_id in starts) != boundary:
             raise errors.against_a_decision(page_id, by, begins=boundary)
-    for join in sent.joins:
-        known = settled.get(join.page_id)
-        join.decided_by = known and known.by
-        join.probability = float(known.boundary) if known else join.run_probability
+    for join in proposal.joins:
+        settled_join = settled.get(join.page_id)
+        join.decided_by = settled_join and settled_join.by
+        join.probability = float(settled_join.boundary) if settled_join else join.run_probability
 
 
-def _check(ctx: ActionContext, folder_id: str, sent: _Sent) -> None:
+def _check(ctx: ActionContext, folder_id: str, proposal: _Sent) -> None:
     """Refuse pages that are not loose in the folder, and documents that are not those pages in order."""
-    folders = folders_of(ctx.conn, sent.page_ids)
-    for page_id in sent.page_ids:
+    folders = folders_of(ctx.conn, proposal.page_ids)
+    for page_id in proposal.page_ids:
         if folders.get(page_id) != folder_id:
             raise errors.not_a_proposal(f"page {page_id} is not a loose page of it.")
-    if [page for document in sent.documents for page in document.page_ids] != sent.page_ids:
+    if [page for document in proposal.documents for page in document.page_ids] != proposal.page_ids:
         raise errors.not_a_proposal("its documents are not its pages in order.")
-    indexes = [index for group in sent.groups for index in group]
-    if len(set(indexes)) != len(indexes) or any(not 0 <= index < len(sent.documents) for index in indexes):
+    indexes = [index for group in proposal.groups for index in group]
+    if len(set(indexes)) != len(indexes) or any(
+        not 0 <= index < len(proposal.documents) for index in indexes
+    ):
         raise errors.not_a_proposal("its groups name documents twice, or documents that do not exist.")
-    if sent.said.keys() - set(sent.page_ids):
+    if proposal.said.keys() - set(proposal.page_ids):
         raise errors.not_a_proposal("it refers to other pages.")

@@ -116,11 +116,11 @@ class _Page:
 
     def _add(self, segment: PageSegment, key: str, value: dict[str, str]) -> None:
         """Append to a list of several things of a kind."""
-        known = kept_by("abbyy", segment).get(key)
-        if known is None:
+        kept = kept_by("abbyy", segment).get(key)
+        if kept is None:
             self._keep(segment, key, [value])
         else:
-            known.append(value)
+            kept.append(value)
 
     # ------------------------------------------------------------------------------------------ blocks
 
@@ -183,17 +183,17 @@ class _Page:
                 (min(x0, x1) - aside, min(y0, y1) - up, max(x0, x1) + aside, max(y0, y1) + up)
             )
 
-    def _row(self, element: etree._Element, table: PageSegment, row: int, held: dict[int, int]) -> None:
+    def _row(self, element: etree._Element, table: PageSegment, row: int, rows_held: dict[int, int]) -> None:
         """Read the cells of a row; `held` says for how many more rows a column is occupied by a cell
         above.
         """
         column = 0
-        self._count(len(held))
+        self._count(len(rows_held))
         for child in element:
             if local_name(str(child.tag)) != "cell":
                 continue
-            while column in held:
-                self._pass_by(held, column)
+            while column in rows_held:
+                self._pass_by(rows_held, column)
                 column += 1
             spans = [self._span(child, key) for key in ("rowSpan", "colSpan")]
             self._count(spans[1])
@@ -206,10 +206,10 @@ class _Page:
             table.children.append(cell)
             for _ in range(spans[1]):
                 if spans[0] > 1:
-                    held[column] = spans[0] - 1
+                    rows_held[column] = spans[0] - 1
                 column += 1
-        for later in [place for place in held if place >= column]:
-            self._pass_by(held, later)
+        for later in [place for place in rows_held if place >= column]:
+            self._pass_by(rows_held, later)
 
     def _count(self, places: int) -> None:
         """Count the table positions walked: bounded, because a span is an arbitrary number."""
@@ -221,10 +221,10 @@ class _Page:
             )
 
     @staticmethod
-    def _pass_by(held: dict[int, int], column: int) -> None:
-        held[column] -= 1
-        if not held[column]:
-            del held[column]
+    def _pass_by(rows_held: dict[int, int], column: int) -> None:
+        rows_held[column] -= 1
+        if not rows_held[column]:
+            del rows_held[column]
 
     def _span(self, element: etree._Element, key: str) -> int:
         number = parse_number(element.get(key, "1"))

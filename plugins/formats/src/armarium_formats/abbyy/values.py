@@ -44,9 +44,9 @@ def outline_of(boxes: list[Box]) -> list[Point]:
         return corners(surround(boxes))
     right: list[Point] = []
     left: list[Point] = []
-    for l, t, r, b in stack:  # noqa: E741
-        right += [(r, t), (r, b)]
-        left += [(l, t), (l, b)]
+    for left_edge, top, right_edge, bottom in stack:
+        right += [(right_edge, top), (right_edge, bottom)]
+        left += [(left_edge, top), (left_edge, bottom)]
     return [*right, *reversed(left)]
 
 
@@ -69,6 +69,6 @@ def _tag_of(name: str) -> str | None:
     if bare in _OWN:
         return _OWN[bare]
     bare = bare.removeprefix("Old")
-    known = {word.replace(" ", ""): code for word, code in languages().items()}
-    names = [word for word in known if bare.startswith(word) and not bare[len(word) :][:1].islower()]
-    return known[max(names, key=len)] if names and "," not in bare else None
+    codes = {word.replace(" ", ""): code for word, code in languages().items()}
+    names = [word for word in codes if bare.startswith(word) and not bare[len(word) :][:1].islower()]
+    return codes[max(names, key=len)] if names and "," not in bare else None

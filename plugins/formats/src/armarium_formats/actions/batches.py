@@ -215,12 +215,12 @@ class _Step:
         except ValueError as error:
             self.staged.refuse(received_file.place, f"The name of its folder cannot be used: {error}.")
             return
-        known = self._existing_document(parent_id, file["name"], checksum)
-        if known:
-            self.pages[file["id"]] = known
+        existing = self._existing_document(parent_id, file["name"], checksum)
+        if existing:
+            self.pages[file["id"]] = existing
             self.already += 1
             self.staged.refuse(
-                received_file.place, f"It is already the document {file['name']!r} here ({known[0]})."
+                received_file.place, f"It is already the document {file['name']!r} here ({existing[0]})."
             )
             return
         self.nodes += [{**file, "parent_id": parent_id}, *nodes[1:]]
@@ -299,9 +299,9 @@ class _Step:
         document_id = pages[part]
         conn = self.ctx.conn
         try:
-            known = pass_of_file(conn, document_id, staged.digest)
-            if known is not None:
-                raise AlreadyAPass(staged.given.name, *known)
+            known_pass = pass_of_file(conn, document_id, staged.digest)
+            if known_pass is not None:
+                raise AlreadyAPass(staged.given.name, *known_pass)
             # What one file cannot contribute does not affect the others.
             picture = picture_of(conn, document_id)
             name = printable_name(staged.given.name)[:500]

@@ -43,10 +43,10 @@ def _read_ahead(engine: Engine, library: Library | None, p: ImportFile) -> None:
     assert library is not None
     with library.db.read() as conn:
         require_live(conn, p.document_id)
-        known = pass_of_file(conn, p.document_id, p.digest)
+        known_pass = pass_of_file(conn, p.document_id, p.digest)
         picture = picture_of(conn, p.document_id)
-    if known is not None:
-        raise AlreadyAPass(p.filename, *known)
+    if known_pass is not None:
+        raise AlreadyAPass(p.filename, *known_pass)
     if p.ready_for(picture) is None:
         p.make_ready_for(picture, _prepare_page(engine, library, p, picture))
     library.objects.put_bytes(p.data)
@@ -95,10 +95,10 @@ def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
 def _import(ctx: ActionContext, *files: ImportFile) -> list[dict[str, Any]]:
     require_all_live(ctx.conn, [file.document_id for file in files])
     raw = raw_of(ctx.conn)
-    known = passes_of_files(raw, ((file.document_id, file.digest) for file in files))
+    known_passes = passes_of_files(raw, ((file.document_id, file.digest) for file in files))
     pictures = pictures_of(raw, (file.document_id for file in files))
     to_keep: list[ToKeep] = []
-    for file, known_pass, picture in zip(files, known, pictures, strict=True):
+    for file, known_pass, picture in zip(files, known_passes, pictures, strict=True):
         if known_pass is not None:
             raise AlreadyAPass(file.filename, *known_pass)
         ready: PreparedPage | None = file.ready_for(picture)
@@ -172,12 +172,12 @@ def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
     row = ctx.conn.execute(select(format_imports).where(format_imports.c.pass_id == p.pass_id)).first()
     if row is None:
         raise not_of_a_file(pass_row.name)
-    written = written_order(ctx.conn, p.pass_id)
-    if written is not None:
+    written_lines = written_order(ctx.conn, p.pass_id)
+    if written_lines is not None:
         raise Conflict(
-            f"The pass {pass_row.name!r} already has an order as written ({written.name!r}); withdraw it first.",
+            f"The pass {pass_row.name!r} already has an order as written ({written_lines.name!r}); withdraw it first.",
             code="order_exists",
-            order_id=written.id,
+            order_id=written_lines.id,
         )
     name = p.name or f"As in {row.filename}"
     about = {

@@ -34,7 +34,7 @@ _WHY = {
 
 
 def open_export(p: ImportItems) -> ItemExport:
-    """Return the items in the file that *p* names; Invalid for what is no export."""
+    """Return the items in the file that *p* names; Invalid for what is not an export."""
     file = p.path.real
     if not file.is_file() or file.stat().st_size > MAX_BYTES:
         raise Invalid("Name the file that was exported, of at most 256 MiB.", code="not_items")
@@ -74,7 +74,7 @@ def _read_before(engine: Engine, library: Library | None, p: ImportItems) -> Non
 )
 def import_items(ctx: ActionContext, p: ImportItems) -> dict[str, Any]:
     """Import in one step. What an earlier import brought is recognised by the program's key or by its files, and
-    updated where nobody changed it here. Invalid for a file that is no export; NotFound for the parent.
+    updated where nobody changed it here. Invalid for a file that is not an export; NotFound for the parent.
     """
     _read_before(ctx.engine, ctx.project, p)
     parent = (
@@ -132,10 +132,12 @@ class _Import(ItemWriter):
         self.taken = set(earlier_ids)
         self.to_picture: list[str] = []
         self.folders: dict[tuple[str, ...], str] = {(): parent_id}
-        d = documents.c
-        key = func.json_extract(d.source_metadata, f"$.{self.program}.key")
+        document = documents.c
+        key = func.json_extract(document.source_metadata, f"$.{self.program}.key")
         rows = ctx.conn.execute(
-            select(d.id, d.parent_id, d.doc_type, key).where(d.deleted_at.is_(None), key.is_not(None))
+            select(document.id, document.parent_id, document.doc_type, key).where(
+                document.deleted_at.is_(None), key.is_not(None)
+            )
         )
         self.groups: dict[str, list[str]] = {}
         self.pages: dict[str, list[tuple[str, str]]] = {}
@@ -194,8 +196,8 @@ class _Import(ItemWriter):
     def _key(self, item: ItemPart) -> str:
         """Return what identifies an item from one export to the next: the program's key, all its files, else its title."""
         if "key" not in item.own and item.parts:
-            named = "\n".join(key_of(part) for part in item.parts)
-            return f"files:{hashlib.md5(named.encode(), usedforsecurity=False).hexdigest()}"
+            key_lines = "\n".join(key_of(part) for part in item.parts)
+            return f"files:{hashlib.md5(key_lines.encode(), usedforsecurity=False).hexdigest()}"
         return str(item.own.get("key") or item.title or "untitled")
 
     def _group_there(self, item: ItemPart) -> str | None:
@@ -228,9 +230,14 @@ class _Import(ItemWriter):
 
     def _folder(self, path: tuple[str, ...]) -> str:
         if path not in self.folders:
-            above, d = self._folder(path[:-1]), documents.c
-            where = (d.parent_id == above, d.name == path[-1], d.doc_type == "folder", d.deleted_at.is_(None))
-            folder_id = self.ctx.conn.execute(select(d.id).where(*where)).scalar()
+            above, document = self._folder(path[:-1]), documents.c
+            conditions = (
+                document.parent_id == above,
+                document.name == path[-1],
+                document.doc_type == "folder",
+                document.deleted_at.is_(None),
+            )
+            folder_id = self.ctx.conn.execute(select(document.id).where(*conditions)).scalar()
             self.folders[path] = (
                 folder_id or self.ctx.run("document.create", {"name": path[-1], "parent_id": above})["id"]
             )

@@ -83,11 +83,11 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
         for number, document_ids in placed.items()
     ]
     digest = digest_of(p.data)
-    known = mets_known(raw_of(ctx.conn), folder, digest)
-    mets_id = known or new_id()
-    if known is not None:
+    earlier = mets_known(raw_of(ctx.conn), folder, digest)
+    mets_id = earlier or new_id()
+    if earlier is not None:
         changes = {"pages": pages, "notes": notes}
-        ctx.conn.execute(mets_files.update().where(mets_files.c.id == known).values(changes))
+        ctx.conn.execute(mets_files.update().where(mets_files.c.id == earlier).values(changes))
     else:
         ctx.conn.execute(
             mets_files.insert().values(

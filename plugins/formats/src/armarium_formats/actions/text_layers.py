@@ -88,10 +88,10 @@ def read_pages(
     pairs = list(pages)
     with library.db.read() as conn:
         raw = raw_of(conn)
-        known = passes_of_files(raw, [(page_id, file.checksum) for page_id, _ in pairs])
+        known_passes = passes_of_files(raw, [(page_id, file.checksum) for page_id, _ in pairs])
         pictures = pictures_of(raw, [page_id for page_id, _ in pairs])
     ready = []
-    for (page_id, index), known_pass, picture in zip(pairs, known, pictures, strict=True):
+    for (page_id, index), known_pass, picture in zip(pairs, known_passes, pictures, strict=True):
         if known_pass is not None or not 0 <= index < pdf.pages:
             continue
         try:

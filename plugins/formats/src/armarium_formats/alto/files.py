@@ -29,8 +29,8 @@ def version_of(root: etree._Element, notes: Notes) -> str | None:
     version = root.get("SCHEMAVERSION") or ""
     if not version:
         hint = next((str(value) for key, value in root.attrib.items() if "chemaLocation" in str(key)), "")
-        named = _STATED.search(hint)
-        version = f"{named.group(1)}.{named.group(2)}" if named else ""
+        version_match = _STATED.search(hint)
+        version = f"{version_match.group(1)}.{version_match.group(2)}" if version_match else ""
     if not namespace:
         notes.note("The file names no ALTO namespace")
     elif match is None and "ALTO" not in namespace and "alto" not in namespace:

@@ -154,11 +154,11 @@ class Textlines(Writing):
 
     def _measures(self, name: str, attributes: dict[str, str]) -> str:
         """Return the attributes of an SP or HYP that ALTO accepts unchanged, with unique ids."""
-        known = schema().elements[name].attributes
+        allowed = schema().elements[name].attributes
         accepted = {
             key: value
             for key, value in attributes.items()
-            if key in known and key != "ID" and schema().fits(known[key], value)
+            if key in allowed and key != "ID" and schema().fits(allowed[key], value)
         }
         if "ID" in attributes and name == "SP":
             accepted = {"ID": self.ids.take(attributes["ID"]), **accepted}
@@ -238,7 +238,7 @@ class Textlines(Writing):
             read = text or len(word.texts) > 1 or first.confidence is not None or inside != shape
             self._texts_as_read(word, text if read else None, entry)
         elif text:
-            entry["texts"] = {"of": checksum(_lawful(text)), "all": []}
+            entry["texts"] = {"of": checksum(_clean_text(text)), "all": []}
         if bad := illegal_characters(text):
             self.lose("control characters in texts", "XML cannot contain them", bad)
         self._write_other_attributes("String", source, attributes, entry)
@@ -249,9 +249,9 @@ class Textlines(Writing):
     def _inside_string(self, first: PageText, others: list[PageText], attributes: dict[str, str]) -> str:
         """Write alternatives and glyphs of a String; facts about its own text become attributes."""
         extras = kept_by("alto", first)
-        known = schema().elements["String"].attributes
+        allowed = schema().elements["String"].attributes
         for key, value in (extras.get("attributes") or {}).items():
-            if key in known and key not in attributes and schema().fits(known[key], value):
+            if key in allowed and key not in attributes and schema().fits(allowed[key], value):
                 attributes[key] = value
             elif key not in attributes:
                 self.lose(f"attribute String/@{key}", "ALTO 4.4 has no place for its value")
@@ -331,7 +331,7 @@ class Textlines(Writing):
             self.lose(
                 "confidence of alternatives", "ALTO has no place for it; it is in a tag of Armarium's", sure
             )
-        lawful = _lawful(read) if read is not None else None
+        lawful = _clean_text(read) if read is not None else None
         entry["texts"] = {
             "of": checksum(lawful) if lawful is not None else None,
             "all": [
@@ -364,7 +364,7 @@ def _ratio(value: float) -> str:
     return repr(min(1.0, max(0.0, float(value))))
 
 
-def _lawful(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Return a text as it comes back from a file."""
     return (
         "".join(letter for letter in text if not illegal_characters(letter))

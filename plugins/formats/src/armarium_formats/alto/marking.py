@@ -75,19 +75,19 @@ def marks_of_words(words: Sequence[tuple[int, Sequence[TextMark]]]) -> list[Text
     text_marks: list[TextMark] = []
     last: dict[str, int] = {}
     for start, marks in words:
-        now: dict[str, int] = {}
+        open_marks: dict[str, int] = {}
         for mark in marks:
             moved = TextMark(mark.kind, start, start + (mark.end or 0), mark.stated, mark.source)
-            same = last.get(mark.source["alto"]) if mark.kind in NAMED else None
-            if same is None:
+            open_mark = last.get(mark.source["alto"]) if mark.kind in NAMED else None
+            if open_mark is None:
                 text_marks.append(moved)
-                same = len(text_marks) - 1
+                open_mark = len(text_marks) - 1
             else:
-                text_marks[same] = TextMark(
-                    mark.kind, text_marks[same].start, moved.end, mark.stated, mark.source
+                text_marks[open_mark] = TextMark(
+                    mark.kind, text_marks[open_mark].start, moved.end, mark.stated, mark.source
                 )
-            now[mark.source["alto"]] = same
-        last = now
+            open_marks[mark.source["alto"]] = open_mark
+        last = open_marks
     return text_marks
 
 
@@ -114,8 +114,8 @@ def attributes_by_word(
 
 
 def _attributes(mark: TextMark, words: str, writing: Writing) -> dict[str, str]:
-    if written := mark.source.get("alto"):
-        attributes: dict[str, str] = orjson.loads(written)
+    if source := mark.source.get("alto"):
+        attributes: dict[str, str] = orjson.loads(source)
         refs = [ref for key in ("TAGREFS", "STYLEREFS") for ref in attributes.get(key, "").split()]
         if all(ref in writing.tagging.tags or ref in writing.renamed for ref in refs):
             return attributes

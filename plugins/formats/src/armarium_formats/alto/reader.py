@@ -160,10 +160,12 @@ class _File(Reading):
             self.note("The file states no MeasurementUnit; its measures are read as pixels")
         elif unit in UNITS:
             self.unit = unit
-        elif (known := unit_of(unit)) is not None:
-            self.unit = known
-            fault = f"is spelled {unit[:40]!r}" if known in UNITS else f"{unit[:40]!r} is not one of ALTO's"
-            self.note(f"The file's MeasurementUnit {fault}; it was read as {known}")
+        elif (unit_name := unit_of(unit)) is not None:
+            self.unit = unit_name
+            fault = (
+                f"is spelled {unit[:40]!r}" if unit_name in UNITS else f"{unit[:40]!r} is not one of ALTO's"
+            )
+            self.note(f"The file's MeasurementUnit {fault}; it was read as {unit_name}")
         else:
             self.note(
                 f"The file's MeasurementUnit {unit[:40]!r} is not one of ALTO's; its measures are read as "
@@ -246,10 +248,10 @@ class _File(Reading):
             merge(extras, leftover)
             attributes = extras.get("attributes") or {}
             for key in [key for key in attributes if "/" in key]:  # those of margins, PrintSpace and Layout
-                where, _, name = key.partition("/")
+                space, _, name = key.partition("/")
                 holder = (
-                    extras.setdefault("spaces", {}).setdefault(where, {"attributes": {}})["attributes"]
-                    if where in SPACES
+                    extras.setdefault("spaces", {}).setdefault(space, {"attributes": {}})["attributes"]
+                    if space in SPACES
                     else extras.setdefault("layout", {})
                 )
                 text = attributes.pop(key)
@@ -288,8 +290,10 @@ class _File(Reading):
             )
         dots = self.resolution or _NOMINAL
         self.scale = Scale(dots / inch, dots / inch)
-        how = "as the file states" if self.resolution else "since nothing states how many"
-        self.note(f"The file measures in {self.unit}; {dots:.0f} pixels per inch were assumed, {how}")
+        resolution_words = "as the file states" if self.resolution else "since nothing states how many"
+        self.note(
+            f"The file measures in {self.unit}; {dots:.0f} pixels per inch were assumed, {resolution_words}"
+        )
         return (round(width * dots / inch), round(height * dots / inch)) if width and height else (0, 0)
 
     def _length(self, value: str | None, what: str) -> float:
@@ -312,8 +316,8 @@ class _File(Reading):
                 self.kept[f"attribute {name}/@{key}"] += 1
         extras: dict[str, Any] = {"attributes": attributes}
         for child in element:
-            what = self.name_of(child)
-            if what == "Shape":
+            child_name = self.name_of(child)
+            if child_name == "Shape":
                 extras["shape"] = self.scale.keep(child)
             else:
                 self._block(child, page.segments, name)

@@ -169,8 +169,8 @@ class Reading(Notes):
             combined = extras or {}
             if number == 0 and first is not None:  # what the strings say beside their text is still so
                 combined = {**combined, **(first.extras or {})}
-            same = first.text if first is not None else ""
-            texts.append(PageText(same if text is None else text, sure, kind, combined or None))
+            first_text = first.text if first is not None else ""
+            texts.append(PageText(first_text if text is None else text, sure, kind, combined or None))
         if first is not None and texts and texts[0].text == first.text:
             texts[0].marks = first.marks
         segment.texts = texts

@@ -57,12 +57,12 @@ def split_line(line: PageSegment) -> Split | None:
         return None
     texts = [word.text for word in words]
     whole = line.text
-    given = False
+    is_given = False
     if not whole:
         return _find_split(words, texts, [True] * (len(words) - 1), "", False)
     tokens = whole.split()
     if not any(texts):
-        texts, given = tokens, True
+        texts, is_given = tokens, True
         if len(texts) != len(words):
             return None
     moved = texts != tokens and len(texts) == len(tokens) and sorted(texts) == sorted(tokens)
@@ -82,10 +82,10 @@ def split_line(line: PageSegment) -> Split | None:
         if index:
             blanks.append(place > start)
         place += len(text)
-    rest = whole[place:]
-    if rest.strip() and rest not in HYPHENS and rest != _kept_hyphen(line):
+    remaining = whole[place:]
+    if remaining.strip() and remaining not in HYPHENS and remaining != _kept_hyphen(line):
         return None
-    split = _find_split(words, texts, blanks, rest if rest.strip() else "", given)
+    split = _find_split(words, texts, blanks, remaining if remaining.strip() else "", is_given)
     split.moved = moved
     return split
 

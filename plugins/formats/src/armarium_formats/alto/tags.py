@@ -145,9 +145,9 @@ class Tagging:
 
     def _tag_for(self, kind: str, label: str) -> str:
         use = "line" if kind == "line" else ""
-        known = self.by_label.get((use, label)) or self.prefixes.get((kind, label))
-        if known is not None:
-            return known
+        tag = self.by_label.get((use, label)) or self.prefixes.get((kind, label))
+        if tag is not None:
+            return tag
         prefix, word = {"region": ("BT", "block"), "line": ("LT", "line")}.get(kind, ("WT", "word"))
         while True:
             self.numbers[prefix] += 1

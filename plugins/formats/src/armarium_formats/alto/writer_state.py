@@ -94,9 +94,9 @@ class Writing(FileWriting):
         self, segment: PageSegment, element: str, attributes: dict[str, str], entry: dict[str, Any]
     ) -> None:
         """Language and direction where ALTO has a place for them."""
-        known = schema().elements[element].attributes
+        allowed = schema().elements[element].attributes
         if segment.language and segment.id not in self.tagged:
-            if "LANG" in known and schema().fits("tag", segment.language):
+            if "LANG" in allowed and schema().fits("tag", segment.language):
                 attributes["LANG"] = segment.language
             else:
                 entry["language"] = segment.language
@@ -104,7 +104,7 @@ class Writing(FileWriting):
                     f"language of a {segment.kind}", "ALTO has no place for it, or does not allow its value"
                 )
         if segment.direction:
-            if "BASEDIRECTION" in known and segment.direction in DIRECTIONS:
+            if "BASEDIRECTION" in allowed and segment.direction in DIRECTIONS:
                 attributes["BASEDIRECTION"] = segment.direction
             else:
                 entry["direction"] = segment.direction
@@ -118,28 +118,30 @@ class Writing(FileWriting):
         """The box goes into the attributes; a shape that is more than a box is answered, or any when *always*."""
         if not segment.points:
             return ""
-        points, written = self.places(segment.points)
+        points, points_text = self.places(segment.points)
         xs, ys = zip(*points, strict=True)
         left, top = min(xs), min(ys)
         around = (left, top, max(xs) - left, max(ys) - top)
-        same = extras.get("of") == list(around)
-        box = extras["box"] if same and extras.get("box") else around
+        is_same = extras.get("of") == list(around)
+        box = extras["box"] if is_same and extras.get("box") else around
         attributes["HPOS"], attributes["VPOS"], attributes["WIDTH"], attributes["HEIGHT"] = map(
             str, map(round, box)
         )
-        if same and extras.get("shape") and schema().is_valid(extras["shape"]):
+        if is_same and extras.get("shape") and schema().is_valid(extras["shape"]):
             return str(extras["shape"])
         if not always and list(points) == corners(around) and box is around:
             return ""
-        return f'<Shape><Polygon POINTS="{written}"/></Shape>'
+        return f'<Shape><Polygon POINTS="{points_text}"/></Shape>'
 
     def places(self, points: Sequence[Point]) -> tuple[Sequence[Point], str]:
         """Points in whole pixels of the page, and how they are written: blanks only, as eScriptorium and kraken do."""
-        written = " ".join([f"{x} {y}" for x, y in points])
-        if _LAWFUL.fullmatch(written):
-            return points, written
+        points_text = " ".join([f"{x} {y}" for x, y in points])
+        if _LAWFUL.fullmatch(points_text):
+            return points, points_text
         pixels = [(round(x), round(y)) for x, y in points]
-        if any(x != fx or y != fy for (x, y), (fx, fy) in zip(points, pixels, strict=True)):
+        if any(
+            x != filed_x or y != filed_y for (x, y), (filed_x, filed_y) in zip(points, pixels, strict=True)
+        ):
             self.lose("decimals of coordinates", "coordinates are written in whole pixels")
         if min(map(min, pixels)) < 0:
             self.lose(
@@ -155,9 +157,9 @@ class Writing(FileWriting):
         """Attributes that were kept: where ALTO 4.4 has them as they are, else in our tag."""
         if not source:
             return
-        known = schema().elements[element].attributes
+        allowed = schema().elements[element].attributes
         for key, value in source.items():
-            kind = known.get(key)
+            kind = allowed.get(key)
             if key in attributes:
                 continue
             if kind in ("refs", "ref"):
@@ -207,4 +209,6 @@ class Writing(FileWriting):
 
 def is_moved(segments: list[PageSegment]) -> bool:
     """Whether brothers are written in another sequence than they stand in: by the positions they state."""
-    return any(a is not b for a, b in zip(order_siblings(segments), segments, strict=True))
+    return any(
+        ordered is not segment for ordered, segment in zip(order_siblings(segments), segments, strict=True)
+    )

@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 def named_on_disk(paths: Sequence[MaterialPath], staged: BatchPlan) -> list[ReceivedFile]:
     """Return the files that *paths* name on this machine; one that cannot be used is refused by itself."""
     files: list[ReceivedFile] = []
-    named: set[Path] = set()
+    named_paths: set[Path] = set()
     for path in paths:
         try:
             file = on_disk(path)
         except Invalid as refusal:
             staged.refuse(path, refusal.detail)
             continue
-        if file.path in named:
+        if file.path in named_paths:
             staged.refuse(path, "It is named twice; it was imported once.")
         else:
-            named.add(file.path)
+            named_paths.add(file.path)
             files.append(file)
     return files
 

@@ -66,14 +66,14 @@ class MetsPages:
             self._there = {
                 (tuple(map(plain, above)), plain(name)) for above, name in (*self.delivered, *pictures)
             }
-        named = {
+        places_by_path = {
             path: locate_path(folder, path) for page in mets.pages for path in (*page.images, *page.layouts)
         }
-        lacking = [path for path, place in named.items() if place not in self._there]
-        if len(lacking) < len(named):
+        lacking = [path for path, place in places_by_path.items() if place not in self._there]
+        if len(lacking) < len(places_by_path):
             return lacking
         names = {name for _, name in self._there}
-        return [path for path, (_, name) in named.items() if name not in names]
+        return [path for path, (_, name) in places_by_path.items() if name not in names]
 
     def as_params(
         self, folder: Folder, name: str, data: bytes, mets: Mets, document: Callable[[str], str | None]

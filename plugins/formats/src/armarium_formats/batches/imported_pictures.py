@@ -51,18 +51,18 @@ def known_among(raw: sqlite3.Connection, digest: str, pictures: Iterable[str], b
     return bool(rows) and not {row[0] for row in rows}.isdisjoint(pictures)
 
 
-def _folders_at(raw: sqlite3.Connection, names: Place, known: dict[Place, list[str]]) -> list[str]:
+def _folders_at(raw: sqlite3.Connection, names: Place, folders_by_place: dict[Place, list[str]]) -> list[str]:
     """Return the live folders at this place: several if sibling folders share a name."""
-    if names not in known:
-        known[names] = [
+    if names not in folders_by_place:
+        folders_by_place[names] = [
             row[0]
             for row in raw.execute(
                 f"SELECT id FROM {documents} WHERE parent_id IN (SELECT value FROM json_each(?))"
                 " AND deleted_at IS NULL AND doc_type = 'folder' AND name = ?",
-                (json_text(_folders_at(raw, names[:-1], known)), clean_name(names[-1])),
+                (json_text(_folders_at(raw, names[:-1], folders_by_place)), clean_name(names[-1])),
             )
         ]
-    return known[names]
+    return folders_by_place[names]
 
 
 def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, PictureFile]:

@@ -92,9 +92,11 @@ def spelled_alike(name: str, pictures: Sequence[T], name_of: Callable[[T], str])
     all: `12a` and `12A`, `Straße` and `Strasse` are told apart where both are there.
     """
     for form in (str, _compose):
-        same = [picture for picture in pictures if form(name) in map(form, _spelled_keys(name_of(picture)))]
-        if same:
-            return same
+        matching = [
+            picture for picture in pictures if form(name) in map(form, _spelled_keys(name_of(picture)))
+        ]
+        if matching:
+            return matching
     return list(pictures)
 
 

@@ -110,7 +110,7 @@ class Pictures:
     def __post_init__(self) -> None:
         for item in self.items:
             for key in picture_keys(item.name):
-                self._near.setdefault((_plain(item.folder), key), []).append(item)
+                self._near.setdefault((_normalise_folder(item.folder), key), []).append(item)
                 self._far.setdefault(key, []).append(item)
 
     def take_mets(self, folder: Folder, pages: Iterable[MetsPage]) -> None:
@@ -155,7 +155,7 @@ class Pictures:
         """
         for name in names:
             for place in picture_folders(folder):
-                if pictures := self._near.get((_plain(place), plain(name))):
+                if pictures := self._near.get((_normalise_folder(place), plain(name))):
                     pictures = [picture for picture in pictures if picture.folder == place] or pictures
                     return spelled_alike(name, pictures, _name)
         for name in names:
@@ -201,7 +201,7 @@ class Pictures:
         if len(declared) == 1:
             return self._check_pair(0, page, declared[0], "declared")
         own = self.find_named(layout.folder, layout_stems(layout.name))
-        narrowed = _fitting(declared or own, page)
+        narrowed = _select_fitting(declared or own, page)
         if len(narrowed) == 1:
             return self._check_pair(0, page, narrowed[0], "declared" if declared else "name")
         if mets_pictures:
@@ -263,7 +263,7 @@ class Pictures:
     def _mets_statement(self, layout: LayoutFile) -> _MetsStatement:
         """Return what METS states about a layout file, by path, else by name if that is unique."""
         mets = self.mets_spelled.get((layout.folder, layout.name)) or self.mets.get(
-            (_plain(layout.folder), plain(layout.name))
+            (_normalise_folder(layout.folder), plain(layout.name))
         )
         if mets is None:
             far = self._mets_far.get(plain(layout.name), ())
@@ -299,7 +299,7 @@ def pair_by_size(
     return paired
 
 
-def _fitting(several: list[PictureFile], page: LayoutPage) -> list[PictureFile]:
+def _select_fitting(several: list[PictureFile], page: LayoutPage) -> list[PictureFile]:
     if len(several) < 2 or page.size is None:
         return several
     return [picture for picture in several if picture.size == page.size] or several
@@ -318,7 +318,7 @@ def _first_of(picture: PictureFile) -> tuple[str, ...]:
     return (f"{picture.name} has {picture.pages} pages; the file describes one, so the first was used.",)
 
 
-def _plain(folder: Folder) -> Folder:
+def _normalise_folder(folder: Folder) -> Folder:
     return tuple(plain(part) for part in folder)
 
 
@@ -335,4 +335,4 @@ def _spelled_path(folder: Folder, path: str) -> tuple[Folder, str]:
 def locate_path(folder: Folder, path: str) -> tuple[Folder, str]:
     """Return the normalised path that a file in *folder* names."""
     place, name = _spelled_path(folder, path)
-    return _plain(place), plain(name)
+    return _normalise_folder(place), plain(name)

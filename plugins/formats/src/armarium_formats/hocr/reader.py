@@ -317,17 +317,17 @@ class _Reading:
         if (place := parse_unsigned(title.get("order"))) is not None:
             segment.position = place
             del title["order"]
-        if (drawn := path_of(title.get(BASELINE))) is not None:
-            segment.baseline = drawn
+        if (path := path_of(title.get(BASELINE))) is not None:
+            segment.baseline = path
             del title[BASELINE]
             title.pop("baseline", None)
         if baseline := title.get("baseline"):
             turned = numbers(title.get("textangle", "0")) not in ([0], [360])
-            drawn = None if turned else baseline_of(baseline, box)
-            if drawn is not None and box is not None and not is_near(drawn, box):
-                drawn = None
-            if drawn is not None:
-                segment.baseline = drawn
+            path = None if turned else baseline_of(baseline, box)
+            if path is not None and box is not None and not is_near(path, box):
+                path = None
+            if path is not None:
+                segment.baseline = path
                 del title["baseline"]
             else:
                 self.notes.note(

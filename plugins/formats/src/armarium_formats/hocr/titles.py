@@ -41,8 +41,8 @@ def class_of(element: etree._Element) -> str | None:
 
 
 @lru_cache(maxsize=1000)
-def _class_in(stated: str) -> str | None:
-    match = _CLASS.search(stated)
+def _class_in(class_text: str) -> str | None:
+    match = _CLASS.search(class_text)
     return match.group(1) if match else None
 
 

@@ -142,10 +142,12 @@ class _Writing(FileWriting):
     def _kind(self, segment: PageSegment) -> dict[str, str]:
         return {KIND: _in_quotes(segment.kind_raw)} if segment.kind_raw else {}
 
-    def _lose_texts(self, segment: PageSegment, written: int) -> None:
-        lost = len(segment.texts) - written
+    def _lose_texts(self, segment: PageSegment, texts_written: int) -> None:
+        lost = len(segment.texts) - texts_written
         if lost > 0:
-            first = "texts of regions and alternative readings" if not written else "alternative readings"
+            first = (
+                "texts of regions and alternative readings" if not texts_written else "alternative readings"
+            )
             self.lose(first, "hOCR has one text for each, and alternatives in words only", lost)
 
     def _line(self, line: PageSegment, indent: str) -> str:
@@ -292,21 +294,21 @@ class _Writing(FileWriting):
             attributes["id"] = self.ids.of_segment[segment.id]
         return attributes_of(attributes)
 
-    def _facts(self, thing: PageModel | PageSegment, title: dict[str, str]) -> dict[str, str]:
+    def _facts(self, part: PageModel | PageSegment, title: dict[str, str]) -> dict[str, str]:
         """Return the attributes of language and direction; what HTML has no place for goes into the title as our own."""
         attributes: dict[str, str] = {}
-        if thing.language and _LANGUAGE.fullmatch(thing.language):
-            attributes["lang"] = thing.language
-        elif thing.language:
+        if part.language and _LANGUAGE.fullmatch(part.language):
+            attributes["lang"] = part.language
+        elif part.language:
             self.lose("languages", "they are no BCP 47 tags")
-        if thing.script:
+        if part.script:
             self.lose("scripts", _OWN)
-            title[SCRIPT] = thing.script
-        if thing.direction in ("ltr", "rtl"):
-            attributes["dir"] = thing.direction
-        elif thing.direction:
+            title[SCRIPT] = part.script
+        if part.direction in ("ltr", "rtl"):
+            attributes["dir"] = part.direction
+        elif part.direction:
             self.lose("directions", _OWN)
-            title[DIRECTION] = thing.direction
+            title[DIRECTION] = part.direction
         return attributes
 
 
@@ -329,9 +331,9 @@ def _baseline(line: PageSegment) -> dict[str, str]:
     points = " ".join(str(max(0, round(value))) for point in line.baseline for value in point)
     properties = {BASELINE: points}
     if line.points and len(line.baseline) > 1:
-        (x, y), (u, v) = line.baseline[0], line.baseline[-1]
+        (x, y), (end_x, end_y) = line.baseline[0], line.baseline[-1]
         left, _, _, bottom = bounds(line.points)
-        if u != x:
-            slope = (v - y) / (u - x)
+        if end_x != x:
+            slope = (end_y - y) / (end_x - x)
             properties = {"baseline": f"{slope:.4f} {y + (left - x) * slope - bottom:.1f}"} | properties
     return properties

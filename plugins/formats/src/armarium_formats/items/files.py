@@ -23,8 +23,8 @@ def key_of(part: ItemPart) -> str:
     and its page.
     """
     checksum = str(part.own.get("checksum", ""))
-    named = checksum if _MD5.fullmatch(checksum) else part.own.get("path", "")
-    return str(part.own.get("key") or f"{named}#{part.own.get('page', 0)}")
+    name = checksum if _MD5.fullmatch(checksum) else part.own.get("path", "")
+    return str(part.own.get("key") or f"{name}#{part.own.get('page', 0)}")
 
 
 def find_file(part: ItemPart, root: Path) -> Path:

@@ -31,7 +31,7 @@ _HEADING: Final = re.compile(r"([A-Za-z][\w ]*?)\s*:\s*([A-Za-z].*)")
 def read_omeka(sheet: Sheet, name: str) -> ItemExport:
     """Return the items of a table, those of one identifier once; Invalid naming *name* for a table without."""
     export = ItemExport("omeka", [])
-    known: dict[str, ItemPart] = {}
+    parts_by_id: dict[str, ItemPart] = {}
     targets = [_target(heading) for heading in sheet.headings]
     for _, cells in sheet.rows:
         item = ItemPart()
@@ -52,13 +52,13 @@ def read_omeka(sheet: Sheet, name: str) -> ItemExport:
                 item.metadata.setdefault(target, []).extend(map(Value, values))
         identifiers = item.metadata.get(DCTERMS + "identifier")
         key = str(identifiers[0].value) if identifiers else item.title
-        if key in known:
-            known[key].parts += item.parts
+        if key in parts_by_id:
+            parts_by_id[key].parts += item.parts
             export.losses["a further row of an item"] += 1
             continue
         if key:
             item.own["key"] = key
-            known[key] = item
+            parts_by_id[key] = item
         export.items.append(item)
     return require_items(export, name, "Name the table that Omeka S imports, with a column dcterms:title.")
 

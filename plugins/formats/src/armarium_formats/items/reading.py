@@ -46,5 +46,5 @@ def read_items(data: bytes, name: str) -> ItemExport:
         if is_omeka(sheet):
             return read_omeka(sheet, name)
     except NotATable as fault:
-        raise Invalid(f"{name} is no table: {fault}. {_NAMED}", code="not_items") from None
-    raise Invalid(f"{name} is no export that is known. {_NAMED}", code="not_items")
+        raise Invalid(f"{name} is not a table: {fault}. {_NAMED}", code="not_items") from None
+    raise Invalid(f"{name} is not an export that is known here. {_NAMED}", code="not_items")

@@ -16,7 +16,7 @@ _OF_AN_IMAGE = "angle brightness contrast height hue mirror negative saturation 
 _OF_A_PHOTO = "checksum color density filename mimetype orientation page path protocol size"
 _NODES = "item photo selection note transcription list tag template"
 _OWN: Final = frozenset(TROPY + name for name in f"{_OF_AN_IMAGE} {_OF_A_PHOTO} {_NODES}".split())
-"""Properties that are no metadata."""
+"""Properties that are not metadata."""
 
 LOOKS: Final = ("angle", "mirror", "negative", "brightness", "contrast", "hue", "saturation", "sharpen")
 """How Tropy shows a picture; the picture itself is as it was."""
@@ -52,10 +52,10 @@ def read_tropy(graphs: list[Any], name: str) -> ItemExport:
 
 def _terms(context: Any) -> Json:
     """Return the terms of a context that the file itself contains; those at an address are not fetched."""
-    known: Json = {"@vocab": TROPY}
+    all_terms: Json = {"@vocab": TROPY}
     for terms in context if isinstance(context, list) else [context]:
-        known |= terms if isinstance(terms, dict) else {}
-    return known
+        all_terms |= terms if isinstance(terms, dict) else {}
+    return all_terms
 
 
 def _address(key: str, terms: Mapping[str, Any], depth: int = 0) -> str:
@@ -64,10 +64,10 @@ def _address(key: str, terms: Mapping[str, Any], depth: int = 0) -> str:
         term = term.get("@id")
     if isinstance(term, str) and term != key and depth < MAX_DEPTH:
         return _address(term, terms, depth + 1)
-    prefix, colon, rest = key.partition(":")
+    prefix, colon, local_name = key.partition(":")
     if colon:
         base = terms.get(prefix)
-        return base + rest if isinstance(base, str) and not rest.startswith("//") else key
+        return base + local_name if isinstance(base, str) and not local_name.startswith("//") else key
     return key if key.startswith("@") else f"{terms.get('@vocab') or TROPY}{key}"
 
 

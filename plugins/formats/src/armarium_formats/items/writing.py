@@ -50,9 +50,9 @@ class ItemWriter:
 
     def describe(self, document_id: str, part: ItemPart, key: str) -> None:
         """Write the metadata as attributes; a value that somebody changed here since the last import stays."""
-        d = documents.c
+        document = documents.c
         attributes, metadata = self.ctx.conn.execute(
-            select(d.attributes, d.source_metadata).where(d.id == document_id)
+            select(document.attributes, document.source_metadata).where(document.id == document_id)
         ).one()
         imported, properties = _attributes(part)
         earlier = metadata.get(self.program, {}).get("attributes", {})
@@ -85,9 +85,14 @@ class ItemWriter:
             self.counts["changes"] += 1
 
     def annotate(self, page_id: str, photo: ItemPart, selections: list[ItemPart]) -> None:
-        a = annotation_table.c
+        annotation_columns = annotation_table.c
         rows = self.ctx.conn.execute(
-            select(a.id, a.text, a.anchor, a.metadata).where(a.document_id == page_id)
+            select(
+                annotation_columns.id,
+                annotation_columns.text,
+                annotation_columns.anchor,
+                annotation_columns.metadata,
+            ).where(annotation_columns.document_id == page_id)
         )
         mark = self.program
         by_place = {row[3][mark]["place"]: row for row in rows if mark in row[3]}
@@ -116,16 +121,16 @@ class ItemWriter:
                 "anchor": {"rect": rect},
                 "metadata": {mark: record},
             }
-            known = by_place.get(place)
-            if known is None:
+            annotation = by_place.get(place)
+            if annotation is None:
                 self.ctx.run("annotation.create", {"document_id": page_id, "anchor_kind": "bbox", **fields})
-            elif known[3][mark] == record and known[2]["rect"] == rect:
+            elif annotation[3][mark] == record and annotation[2]["rect"] == rect:
                 continue
-            elif known[1] != known[3][mark].get("text", title or None):
+            elif annotation[1] != annotation[3][mark].get("text", title or None):
                 self.losses["a value that was changed here"] += 1
                 continue
             else:
-                self.ctx.run("annotation.update", {"annotation_id": known[0], **fields})
+                self.ctx.run("annotation.update", {"annotation_id": annotation[0], **fields})
             self.counts["notes"] += 1
             self.counts["changes"] += 1
 

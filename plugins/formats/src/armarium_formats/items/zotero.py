@@ -183,8 +183,8 @@ def read_better_bibtex(parsed: Mapping[str, Any], name: str) -> ItemExport:
                 _add(item, "links", file.get("url"))
                 continue
             part = ItemPart(own={"path": str(file["path"]), "filename": str(file.get("title") or "")})
-            if named := file.get("uri") or file.get("itemKey") or file.get("key"):
-                part.own["key"] = str(named)
+            if file_name := file.get("uri") or file.get("itemKey") or file.get("key"):
+                part.own["key"] = str(file_name)
             _add(part, "title", file.get("title"))
             item.parts.append(part)
         export.losses["a relation of an item to another"] += len(_dict(entry.get("relations")))

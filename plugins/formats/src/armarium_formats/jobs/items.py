@@ -15,7 +15,7 @@ MOST_LISTED = 1_000
 
 
 def run_items(ctx: JobContext) -> dict[str, Any]:
-    """Import batch after batch; a kill repeats at most the batch in hand. Invalid for a file that is no export."""
+    """Import batch after batch; a kill repeats at most the batch in hand. Invalid for a file that is not an export."""
     args: ImportItems = ctx.args
     export = open_export(args)
     total = len(export.items)

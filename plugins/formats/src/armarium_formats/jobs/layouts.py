@@ -262,13 +262,13 @@ class Layouts:
         with self.ctx.library.db.read() as conn:
             raw = raw_of(conn)
             (picture,) = pictures_of(raw, [document_id])
-            (known,) = passes_of_files(raw, [(document_id, params.digest)])
-        if known is not None and not self.args.again and known[0] < self.args.set_id:
+            (known_pass,) = passes_of_files(raw, [(document_id, params.digest)])
+        if known_pass is not None and not self.args.again and known_pass[0] < self.args.set_id:
             self.kept.already += 1
             return
         try:
-            if known is not None:
-                raise AlreadyAPass(params.filename, *known)
+            if known_pass is not None:
+                raise AlreadyAPass(params.filename, *known_pass)
             if opened.placed and wants_turning(opened.pages[0], picture.size, picture.orientation):
                 opened = open_layout(self.ctx.engine, data, name, likely=opened.driver.name)
             with collector_waits():
@@ -300,9 +300,9 @@ class Layouts:
                 set_id=self.args.set_id,
             )
             self.pace.note_step(len(batch), time.monotonic() - self.since)
-            for (place, _, known), item in zip(batch, (outcome.result or {})["items"], strict=True):
+            for (place, _, known_notes), item in zip(batch, (outcome.result or {})["items"], strict=True):
                 # What the families that take a file's contents said of them.
-                self.kept.note(place, [note for note in item["notes"] if note not in known], ())
+                self.kept.note(place, [note for note in item["notes"] if note not in known_notes], ())
             return
         except ServiceError as refusal:
             if refusal.status >= 500:

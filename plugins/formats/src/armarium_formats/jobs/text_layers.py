@@ -59,11 +59,11 @@ def _read_pdf(ctx: JobContext, progress: Progress, document_id: str, file: PdfPa
                 ctx.check()
     without = len(file.pages) - progress.pdf_texts
     if without:
-        which = (
+        pages_words = (
             f"{without} of its pages {'has' if without == 1 else 'have'} no text layer"
             if progress.pdf_texts
             else "It has no text layer"
         )
-        note = f"{which}; what is on them is found once they were read."
+        note = f"{pages_words}; what is on them is found once they were read."
         progress.note(file.name, [note], ())
         ctx.log("info", f"{file.name}: {note}")

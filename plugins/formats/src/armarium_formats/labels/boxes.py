@@ -176,14 +176,14 @@ class _Page:
 
 
 def _outline(boxes: Iterable[_Box]) -> list[Point]:
-    every = list(boxes)
-    left, top = min(box.left for box in every), min(box.top for box in every)
-    right, bottom = max(box.right for box in every), max(box.bottom for box in every)
+    ordered = list(boxes)
+    left, top = min(box.left for box in ordered), min(box.top for box in ordered)
+    right, bottom = max(box.right for box in ordered), max(box.bottom for box in ordered)
     return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
 
 def _found_lines(boxes: list[_Box]) -> list[list[list[_Box]]]:
-    """Characters in lines and words by where they stand: a line ends where the next box is no neighbour to the right."""
+    """Characters in lines and words by where they stand: a line ends where the next box is not a neighbour to the right."""
     lines: list[list[_Box]] = []
     for box in boxes:
         if lines and _continues(lines[-1][-1], box):

@@ -22,15 +22,15 @@ _PAIR = re.compile(r"""\s*["']?(\d{1,6})["']?\s*:\s*(.+)""")
 
 
 def is_names_file(filename: str) -> bool:
-    """Whether a file of this name, lying among others, lists the classes of label files; such a file is no page."""
-    name = _last(filename)
+    """Whether a file of this name, lying among others, lists the classes of label files; such a file is not a page."""
+    name = _take_last_part(filename)
     return name in _LISTS or name in _OTHERS or name.endswith(".names")
 
 
 def class_names(companions: Mapping[str, bytes]) -> dict[int, str]:
     """Class number -> name, from the first companion that lists any; YAML of any name is looked at. Empty when none does."""
     for filename in sorted(companions, key=_rank):
-        name = _last(filename)
+        name = _take_last_part(filename)
         if not is_names_file(filename) and not name.endswith(_YAML):
             continue
         text = decode(companions[filename]).text
@@ -49,12 +49,12 @@ def class_names(companions: Mapping[str, bytes]) -> dict[int, str]:
     return {}
 
 
-def _last(filename: str) -> str:
+def _take_last_part(filename: str) -> str:
     return filename.replace("\\", "/").rpartition("/")[2].casefold()
 
 
 def _rank(filename: str) -> tuple[int, str]:
-    name = _last(filename)
+    name = _take_last_part(filename)
     kinds = (name in _LISTS, name.endswith(".names"), name.endswith(_YAML), True)
     return kinds.index(True), name
 
@@ -93,10 +93,10 @@ def _of_yaml(text: str) -> dict[int, str]:
         inline = _without_comment(match.group(1)).strip()
         if inline[:1] in ("[", "{"):
             closing = "]" if inline[0] == "[" else "}"
-            rest = at + 1
-            while not inline.endswith(closing) and rest < len(lines) and rest < at + MAX_CLASSES:
-                inline += " " + _without_comment(lines[rest]).strip()
-                rest += 1
+            start = at + 1
+            while not inline.endswith(closing) and start < len(lines) and start < at + MAX_CLASSES:
+                inline += " " + _without_comment(lines[start]).strip()
+                start += 1
             parts = [part.strip() for part in inline.strip("[]{} ").split(",")]
             if closing == "]":
                 return {number: _unquote(part) for number, part in enumerate(parts)}

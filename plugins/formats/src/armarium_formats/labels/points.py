@@ -1,4 +1,4 @@
-"""Control points of QGIS's georeferencer: kept on the pass for the family that georeferences; they are no segments."""
+"""Control points of QGIS's georeferencer: kept on the pass for the family that georeferences; they are not segments."""
 
 from __future__ import annotations
 
@@ -116,5 +116,5 @@ def _epsg(reference: str) -> int | None:
     """The EPSG number of a reference system given as WKT (its own stands last), as EPSG:n, or as a URN of the OGC."""
     if _CRS84.search(reference):
         return 4326
-    found = _AUTHORITY.findall(reference) or _PLAIN_EPSG.findall(reference)
-    return int(found[-1]) if found else None
+    codes = _AUTHORITY.findall(reference) or _PLAIN_EPSG.findall(reference)
+    return int(codes[-1]) if codes else None

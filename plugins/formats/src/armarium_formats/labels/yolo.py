@@ -129,8 +129,8 @@ def _parts(row: str) -> list[str]:
 
 def _class_of(part: str) -> int | None:
     """The number of a class; some programs write it as 0.0."""
-    whole, _, rest = part.partition(".")
-    return int(whole) if whole.isdecimal() and len(whole) <= 6 and not rest.strip("0") else None
+    whole, _, decimals = part.partition(".")
+    return int(whole) if whole.isdecimal() and len(whole) <= 6 and not decimals.strip("0") else None
 
 
 class _Reading:
@@ -202,14 +202,14 @@ class _Reading:
             x, y, width, height = values
             if width < 0 or height < 0:
                 raise self._refusal(row, "states a width or height below 0")
-            drawn = corners((x - width / 2, y - height / 2, x + width / 2, y + height / 2))
+            box_corners = corners((x - width / 2, y - height / 2, x + width / 2, y + height / 2))
         else:
-            drawn = list(zip(values[::2], values[1::2], strict=True))
-        if not all(-_ROOM <= value <= 1 + _ROOM for point in drawn for value in point):
+            box_corners = list(zip(values[::2], values[1::2], strict=True))
+        if not all(-_ROOM <= value <= 1 + _ROOM for point in box_corners for value in point):
             raise self._refusal(row, "is outside the image; labels use fractions of it, from 0 to 1")
         kind, word = self._kind(class_number)
         width, height = self.size
-        points: list[Point] = [(round(x * width, 2), round(y * height, 2)) for x, y in drawn]
+        points: list[Point] = [(round(x * width, 2), round(y * height, 2)) for x, y in box_corners]
         return PageSegment(
             f"label-{number}",
             kind,

@@ -18,15 +18,15 @@ class Identities:
     """
 
     def __init__(self, ids: Iterable[str], pattern: re.Pattern[str]) -> None:
-        every = list(ids)
-        self.of_segment: dict[str, str] = {identity: identity for identity in every if is_ncname(identity)}
+        all_ids = list(ids)
+        self.of_segment: dict[str, str] = {identity: identity for identity in all_ids if is_ncname(identity)}
         self.used: set[str] = set(self.of_segment)
         self._pattern = pattern
         # Valid ids first, then the others by name: the result depends on the ids alone, never on the sequence
         # of the segments, which may differ when the file is read again.
-        unlawful = sorted({identity for identity in every if identity not in self.of_segment})
+        unlawful = sorted({identity for identity in all_ids if identity not in self.of_segment})
         self.of_segment |= {identity: self.make(identity) for identity in unlawful}
-        self.changed = len(every) - len(self.of_segment) + len(unlawful)
+        self.changed = len(all_ids) - len(self.of_segment) + len(unlawful)
 
     def make(self, wish: str) -> str:
         """Return a valid unused id, as close to *wish* as possible."""

@@ -135,8 +135,8 @@ class Grammar:
         problems += [f"the id {value} occurs {count} times" for value, count in ids.items() if count > 1]
         for path, name in self._pointers:
             for value in dict.fromkeys(self._strings(root, path)):
-                gone = [reference for reference in value.split() if reference.lstrip("#") not in ids]
-                problems += [f"{name} {reference} does not exist" for reference in gone]
+                dangling = [reference for reference in value.split() if reference.lstrip("#") not in ids]
+                problems += [f"{name} {reference} does not exist" for reference in dangling]
         return problems[:most]
 
     def _is_plainly_valid(self, root: etree._Element) -> bool:
@@ -235,11 +235,11 @@ class Profile(Grammar):
         if not self._apart or not self._elements_validator.validate(root):
             return False
         space = f"{{{self.namespace}}}"
-        known = {space + name: element for name, element in self.elements.items()}
+        elements = {space + name: element for name, element in self.elements.items()}
         hints = {f"{{{_XSI}}}{name}" for name in _HINT_NAMES}
         fitting: set[tuple[str, str]] = set()
         for element in root.iter(f"{space}*"):
-            declared = known[str(element.tag)]
+            declared = elements[str(element.tag)]
             attributes, required = declared.attributes, declared.required
             pairs = cast("list[tuple[str, str]]", element.items())
             for name, value in pairs:

@@ -328,15 +328,15 @@ class _Reading:
             return []
         best = min(images, key=_rank).use
         pages = {image.place: _Page([image]) for image in images if image.use == best}
-        named: dict[str, list[_Page]] = {}
+        pages_by_name: dict[str, list[_Page]] = {}
         for page in pages.values():
             for key in picture_keys(page.files[0].path.rpartition("/")[2]):
-                named.setdefault(key, []).append(page)
+                pages_by_name.setdefault(key, []).append(page)
         for file in files:
             own = file.path.rpartition("/")[2]
             keys = layout_stems(own) if file.role == "layout" else [own, *picture_keys(own)]
-            match = next((key for key in keys if plain(key) in named), None)
-            candidates = named[plain(match)] if match else []
+            match = next((key for key in keys if plain(key) in pages_by_name), None)
+            candidates = pages_by_name[plain(match)] if match else []
             of = spelled_alike(match or "", candidates, lambda page: last_part(page.files[0].path))
             if file.place not in pages and file.role != "other" and len(of) == 1:
                 of[0].files.append(file)

@@ -23,9 +23,9 @@ def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
     if name not in REGION_TAGS:
         if name.endswith("Region") and name.isascii() and not segment.children and not segment.texts:
             return "CustomRegion", name, None
-        known = schema().elements["TextRegion"].attributes["type"]
+        region_types = schema().elements["TextRegion"].attributes["type"]
         kind, name = raw or "", "TextRegion"
-        return (name, kind, None) if schema().fits(known, kind) else (name, None, kind)
+        return (name, kind, None) if schema().fits(region_types, kind) else (name, None, kind)
     types = schema().elements[name].attributes.get("type")
     if not kind:
         return name, None, None
@@ -44,7 +44,7 @@ def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
     """Return the page's top-level regions with everything below in its place."""
     segments: list[PageSegment] = []
     loose: list[PageSegment] = []
-    for segment in _each(page.segments):
+    for segment in _arrange_siblings(page.segments):
         if segment.kind == "region":
             segments.append(_region(segment, lose))
         else:
@@ -55,13 +55,13 @@ def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
             "PAGE has lines in regions only; one region was put around them",
             len(loose),
         )
-        lines, astray = arrange_lines(loose, lose, "PAGE", _each)
+        lines, astray = arrange_lines(loose, lose, "PAGE", _arrange_siblings)
         segments.append(PageSegment("lines", "region", "TextRegion", children=lines))
         segments += [_region(segment, lose) for segment in astray]
     return segments
 
 
-def _each(segments: Iterable[PageSegment]) -> list[PageSegment]:
+def _arrange_siblings(segments: Iterable[PageSegment]) -> list[PageSegment]:
     """Yield siblings in writing order: positions that no `custom` states become sequence."""
     brothers = list(segments)
     if all(not _states_position(segment) for segment in brothers):
@@ -78,9 +78,9 @@ def _states_position(segment: PageSegment) -> bool:
 
 
 def _region(segment: PageSegment, lose: Lose) -> PageSegment:
-    children = _each(segment.children)
-    rest = [child for child in children if child.kind != "region"]
-    lines, astray = arrange_lines(rest, lose, "PAGE", _each)
+    children = _arrange_siblings(segment.children)
+    lines_and_words = [child for child in children if child.kind != "region"]
+    lines, astray = arrange_lines(lines_and_words, lose, "PAGE", _arrange_siblings)
     regions = [
         _region(child, lose) for child in (*(child for child in children if child.kind == "region"), *astray)
     ]

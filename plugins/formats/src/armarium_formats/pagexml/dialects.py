@@ -67,7 +67,7 @@ def _join_name(name: str, *, upper: bool) -> str:
 
 @cache
 def _by_letters() -> dict[str, str]:
-    """Return PAGE's own spelling by lower-case name; cells of Transkribus tables are no element of 2019."""
+    """Return PAGE's own spelling by lower-case name; cells of Transkribus tables are not an element of 2019."""
     return {name.casefold(): name for name in (*schema().elements, "TableCell", "CornerPts")}
 
 

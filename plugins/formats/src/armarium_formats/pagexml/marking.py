@@ -42,16 +42,20 @@ def with_marks(custom: str | None, segment: PageSegment, lose: Callable[..., Non
     details; and with one that says who stands behind the text, if that is known. A tag stands as the file wrote
     it, where its words are now.
     """
-    rest = CUSTOM.sub(_without_marks, custom) if custom and "offset" in custom else custom
-    tags = [" ".join(rest.split()) if rest != custom else rest] if rest and rest.strip() else []
+    custom_left = CUSTOM.sub(_without_marks, custom) if custom and "offset" in custom else custom
+    tags = (
+        [" ".join(custom_left.split()) if custom_left != custom else custom_left]
+        if custom_left and custom_left.strip()
+        else []
+    )
     text = segment.texts[0] if segment.texts else None
     for mark in text.marks if text else ():
         if text and (tag := _tag(mark, text, lose)):
             tags.append(tag)
     if text is not None and text.maker is not None:
         by, name = text.maker
-        named = f" name:{brace_free(name)};" if name else ""
-        tags.append(f"made {{by:{by};{named}}}")
+        name_field = f" name:{brace_free(name)};" if name else ""
+        tags.append(f"made {{by:{by};{name_field}}}")
     return " ".join(tags)
 
 
@@ -64,11 +68,11 @@ def _without_marks(match: re.Match[str]) -> str:
 
 def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
     start, end = mark.span_in(text.text)
-    if written := mark.source.get("pagexml"):
+    if source := mark.source.get("pagexml"):
         numbers = iter(
-            (start, end - start) if written.find("offset") < written.find("length") else (end - start, start)
+            (start, end - start) if source.find("offset") < source.find("length") else (end - start, start)
         )
-        return _PLACE.sub(lambda match: f"{match.group(1)}{next(numbers)}", written, count=2)
+        return _PLACE.sub(lambda match: f"{match.group(1)}{next(numbers)}", source, count=2)
     name, properties = _describe_tag(mark)
     if name is None or (start == end and mark.kind not in FACT_KINDS):
         words = text.text[start:end] or mark.stated.get("text", "")
@@ -86,9 +90,9 @@ def _describe_tag(mark: TextMark) -> tuple[str | None, dict[str, str]]:
     """Return the tag of a mark that another format, or the project, states; None if PAGE has none."""
     properties = {re.sub(r"[^\w-]", "_", key): value for key, value in mark.stated.items() if key != "text"}
     if mark.kind == "style":
-        known = {word: tag for tag, word in _STYLES.items()}
+        styles = {word: tag for tag, word in _STYLES.items()}
         words = properties.pop("rend", "").split()
-        return TAGS["style"], {**{known[word]: "true" for word in words if word in known}, **properties}
+        return TAGS["style"], {**{styles[word]: "true" for word in words if word in styles}, **properties}
     if mark.kind == "date" and (
         day := re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", properties.get("when", ""))
     ):
@@ -143,10 +147,10 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
         marks.append(mark)
         return ""
 
-    rest = CUSTOM.sub(take, custom)
+    custom_left = CUSTOM.sub(take, custom)
     if marks and text:
         text.marks = [*text.marks, *marks]
-        return " ".join(rest.split())
+        return " ".join(custom_left.split())
     return custom
 
 
@@ -157,7 +161,7 @@ def _span(values: Mapping[str, str]) -> tuple[int, int] | None:
     return start, start + int(values["length"][:9])
 
 
-def _mark(word: str, values: Mapping[str, str], written: str) -> TextMark | None:
+def _mark(word: str, values: Mapping[str, str], source: str) -> TextMark | None:
     """Return the mark that a tag states; None if it names no characters."""
     span = _span(values)
     if span is None:
@@ -187,7 +191,7 @@ def _mark(word: str, values: Mapping[str, str], written: str) -> TextMark | None
         properties["when"] = "-".join(
             f"{int(part):0{4 if number == 0 else 2}d}" for number, part in enumerate(parts)
         )
-    return TextMark(kind, *span, properties, {"pagexml": written})
+    return TextMark(kind, *span, properties, {"pagexml": source})
 
 
 def _number(text: str | None) -> float | None:

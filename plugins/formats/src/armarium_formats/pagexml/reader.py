@@ -190,8 +190,8 @@ class _Reading:
         return kind
 
     def _segment(self, element: etree._Element, kind: str) -> PageSegment:
-        ns, usual = self.ns, self.usual
-        name = str(element.tag)[len(ns) :]
+        namespace, usual = self.ns, self.usual
+        name = str(element.tag)[len(namespace) :]
         attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
         segment = PageSegment(self._identity(attributes.pop("id", None), kind), kind)  # type: ignore[arg-type]
         fragments: list[str] = []
@@ -200,24 +200,24 @@ class _Reading:
         glyphs: list[etree._Element] = []
         for child in element:
             tag = child.tag
-            if tag == ns + "Coords":
+            if tag == namespace + "Coords":
                 segment.points = self._points(child, "Coords")
                 outlined = True
                 if child.get("conf") is not None:
                     extras["coords_conf"] = child.get("conf")
                     self.keeper.kept["attribute Coords/@conf"] += 1
-            elif tag == ns + "Baseline":
+            elif tag == namespace + "Baseline":
                 segment.baseline = self._points(child, "Baseline")
                 if child.get("conf") is not None:
                     extras["baseline_conf"] = child.get("conf")
                     self.keeper.kept["attribute Baseline/@conf"] += 1
-            elif tag == ns + "TextEquiv":
-                segment.texts.append(read_text(child, ns, self.keeper))
+            elif tag == namespace + "TextEquiv":
+                segment.texts.append(read_text(child, namespace, self.keeper))
             elif (below := self._kind(child)) is not None:
                 segment.children.append(self._segment(child, below))
-            elif tag == ns + "Roles":
+            elif tag == namespace + "Roles":
                 self._roles(child, segment, extras)
-            elif kind == "word" and tag == ns + "Glyph":
+            elif kind == "word" and tag == namespace + "Glyph":
                 glyphs.append(child)
             elif tag in usual:
                 fragments += self.keeper.element(name, child, attributes)
@@ -228,13 +228,13 @@ class _Reading:
         if len(segment.texts) > 1:
             sort_texts(segment, self.keeper)
         if glyphs:
-            written = [
+            glyph_fragments = [
                 fragment for glyph in glyphs for fragment in self.keeper.element(name, glyph, attributes)
             ]
             if segment.texts:
-                self._glyphs(segment.texts[0], glyphs, written)
+                self._glyphs(segment.texts[0], glyphs, glyph_fragments)
             else:
-                fragments += written
+                fragments += glyph_fragments
         if kind != "region" and segment.texts and "\n" in segment.texts[0].text:
             self.keeper.note("The text of a line or word has a line break in it")
         if attributes:
@@ -356,8 +356,8 @@ class _Reading:
                 segment.position = index
             elif word == "structure" and values.get("type") and segment.kind_raw is None:
                 segment.kind_raw = values["type"]
-        if rest := read_marks(custom, segment, self.keeper.note):
-            attributes["custom"] = rest
+        if custom_left := read_marks(custom, segment, self.keeper.note):
+            attributes["custom"] = custom_left
         else:
             del attributes["custom"]
 

@@ -165,8 +165,8 @@ class _Writing(FileWriting):
         if segment.position is not None and not (segment.kind == "line" and "index" in source):
             match = _INDEX.search(custom or "")
             if match is None or int(match.group(1)) != segment.position:
-                rest = _READING_ORDER.sub("", custom or "").strip()
-                custom = f"readingOrder {{index:{segment.position};}} {rest}".strip()
+                custom_left = _READING_ORDER.sub("", custom or "").strip()
+                custom = f"readingOrder {{index:{segment.position};}} {custom_left}".strip()
         if custom := with_marks(custom, segment, self.lose):
             attributes["custom"] = custom
         if segment.kind_raw == "TableCell" or (segment.kind_raw or "").startswith("TableCell:"):
@@ -184,8 +184,8 @@ class _Writing(FileWriting):
             self.lose("a baseline of one point", "PAGE requires at least two points")
 
     def _points(self, points: Iterable[Point], conf: str | None) -> str:
-        written = " ".join([f"{x},{y}" for x, y in points])
-        if not _LAWFUL_POINTS.fullmatch(written):
+        points_text = " ".join([f"{x},{y}" for x, y in points])
+        if not _LAWFUL_POINTS.fullmatch(points_text):
             whole = [(max(0, round(x)), max(0, round(y))) for x, y in points]
             if any(x < 0 or y < 0 for x, y in points):
                 self.lose(
@@ -193,12 +193,12 @@ class _Writing(FileWriting):
                 )
             if any(x != round(x) or y != round(y) for x, y in points):
                 self.lose("decimals of coordinates", "PAGE writes whole pixels")
-            written = " ".join(f"{x},{y}" for x, y in whole)
+            points_text = " ".join(f"{x},{y}" for x, y in whole)
         if conf is not None:
             if schema().fits("conf", conf):
-                return f'points="{written}" conf="{conf}"'
+                return f'points="{points_text}" conf="{conf}"'
             self.lose("confidence of a shape", "it is not a number from 0 to 1")
-        return f'points="{written}"'
+        return f'points="{points_text}"'
 
     def _texts(self, segment: PageSegment, indent: str) -> None:
         several = len(segment.texts) > 1
@@ -219,11 +219,11 @@ class _Writing(FileWriting):
 
     def _text_extras(self, text: PageText, attributes: dict[str, str]) -> str:
         extras = kept_by("pagexml", text)
-        known = schema().elements["TextEquiv"].attributes
+        allowed = schema().elements["TextEquiv"].attributes
         for key, value in (extras.get("attributes") or {}).items():
             if key == "index":
                 attributes.setdefault("index", value) if schema().fits("natural", value) else None
-            elif key in known and key not in attributes and schema().fits(known[key], value):
+            elif key in allowed and key not in attributes and schema().fits(allowed[key], value):
                 attributes[key] = value
             else:
                 self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 does not allow it or its value")
@@ -253,7 +253,7 @@ class _Writing(FileWriting):
         others: list[str],
     ) -> None:
         """Write language, script and direction in PAGE's words, else in a UserAttribute."""
-        known = schema().elements[tag].attributes
+        allowed = schema().elements[tag].attributes
         key = "language" if tag == "Word" else "primaryLanguage"
         if language and language_of(source.get(key)) != language:
             source[key] = language_names().get(language, language)
@@ -264,7 +264,7 @@ class _Writing(FileWriting):
         for name in (key, "primaryScript", "readingDirection"):
             if name in source:
                 value = source.pop(name)
-                if name in known and schema().fits(known[name], value):
+                if name in allowed and schema().fits(allowed[name], value):
                     attributes[name] = value
                 else:
                     others.append(user_attribute(f"{tag}/@{name}", value))
@@ -273,9 +273,9 @@ class _Writing(FileWriting):
         self, tag: str, source: dict[str, str], attributes: dict[str, str], others: list[str]
     ) -> None:
         """Write stored attributes: those PAGE 2019 has as they are, the others in a UserAttribute."""
-        known = schema().elements[tag].attributes
+        allowed = schema().elements[tag].attributes
         for key, value in source.items():
-            kind = known.get(key)
+            kind = allowed.get(key)
             if key in attributes:
                 continue
             if kind in ("ref", "id"):
@@ -335,8 +335,8 @@ class _Writing(FileWriting):
             return f'<RegionRef{suffix}{place} regionRef="{reference}"/>'
         parts: list[str] = []
         for item in node.items:
-            if written := self._group(item, len(parts) if node.is_ordered else None):
-                parts.append(written)
+            if group := self._group(item, len(parts) if node.is_ordered else None):
+                parts.append(group)
         if not parts:
             return ""
         tag = ("OrderedGroup" if node.is_ordered else "UnorderedGroup") + suffix

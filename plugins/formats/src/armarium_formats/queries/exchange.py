@@ -160,8 +160,8 @@ def export_page(
         moment = moment_read(library.db, conn)
         document = require_document(conn, document_id)
         chosen = {"pass_id": pass_id, "order_id": order_id, "reading_kind": reading_kind}
-        if reading_kind not in (known := reading_kind_keys(conn)):
-            raise unknown_kind(reading_kind, known)
+        if reading_kind not in (kinds := reading_kind_keys(conn)):
+            raise unknown_kind(reading_kind, kinds)
         rule = reading_rule(conn)
         basis: str = "named"
         order = None if order_id is None else standing_order(conn, order_id)
@@ -217,14 +217,14 @@ def export_page(
         give_words(page)
     created = created or now()
     cited = cite_page(library, document_id, moment, driver.name, created, chosen) if cites else ""
-    written = driver.write(page, WriteContext(created, _creator(), cited))
-    problems = driver.validate(written.content) if driver.validated else []
+    exported = driver.write(page, WriteContext(created, _creator(), cited))
+    problems = driver.validate(exported.content) if driver.validated else []
     if problems:
         raise schema_invalid(driver.label, problems[0], problems)
     return {
         "format": driver.name,
         "filename": _filename(document.name, driver.extensions[0] if driver.extensions else ""),
-        "content": written.content,
+        "content": exported.content,
         "choices": {
             "document_id": document_id,
             "pass_id": pass_id,
@@ -238,7 +238,7 @@ def export_page(
             "made": sum_makers(page.makers()),
             "notes": notes,
         },
-        "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
+        "losses": [asdict(loss) for loss in (*assembled.losses, *exported.losses, *beside)],
     }
 
 
@@ -366,8 +366,8 @@ def _frame(
             f"The imported file's page had {imported.page_width} x {imported.page_height} pixels; this one "
             f"uses those of the page's image, {size[0]} x {size[1]}."
         )
-    known = PurePath(name).suffix.lower() in _PICTURE_NAMES
-    return _Frame(size, name if known else name + _EXTENSIONS.get(chosen.mime_type, "")), notes
+    is_picture = PurePath(name).suffix.lower() in _PICTURE_NAMES
+    return _Frame(size, name if is_picture else name + _EXTENSIONS.get(chosen.mime_type, "")), notes
 
 
 _PICTURE_NAMES = frozenset([".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".jp2", ".gif", ".bmp"])

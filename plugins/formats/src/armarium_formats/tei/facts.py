@@ -92,7 +92,7 @@ class _Walk:
         self.raw: list[str] = []
         self.length = 0
         self.elements: list[tuple[etree._Element, int, int, str | None]] = []
-        """Elements with their characters, outer ones first; for one that is no fact or sign how it is written: its
+        """Elements with their characters, outer ones first; for one that is not a fact or sign how it is written: its
         start tag, or all of it if it holds characters that do not count."""
         self.is_all = True
         self.unplaced = 0

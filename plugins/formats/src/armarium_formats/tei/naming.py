@@ -43,7 +43,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def said_by(element: etree._Element, start: int, end: int, written: str) -> TextMark:
-    """Return the mark of an element that is no editorial fact."""
+    """Return the mark of an element that is not an editorial fact."""
     name = name_of(element)
     properties = attributes(element)
     kind = _KINDS.get(name) or (_TYPES.get(properties.get("type", "")) if name in ("name", "rs") else None)
@@ -68,12 +68,12 @@ def _text_of_editor(element: etree._Element) -> str:
         for part in element.iter()
         if isinstance(part.tag, str)
         for text, inside in ((part.text, part), (part.tail if part is not element else "", part.getparent()))
-        if text and not any(name_of(above) in ("am", "abbr") for above in _upwards(inside, element))
+        if text and not any(name_of(above) in ("am", "abbr") for above in _walk_up(inside, element))
     ]
     return _BLANKS.sub(" ", "".join(words)).strip()
 
 
-def _upwards(element: etree._Element | None, last: etree._Element) -> list[etree._Element]:
+def _walk_up(element: etree._Element | None, last: etree._Element) -> list[etree._Element]:
     elements = []
     while element is not None:
         elements.append(element)

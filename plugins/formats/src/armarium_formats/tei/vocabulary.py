@@ -38,7 +38,7 @@ BREAKS: Final = _words(
     spGrp stage taxonomy text titlePart trailer u view witness
     """
 )
-"""Elements that begin and end a line but are no region."""
+"""Elements that begin and end a line but are not a region."""
 
 INLINE: Final = _words(
     """

@@ -68,9 +68,9 @@ def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
     data = p.file.encode() if isinstance(p.file, str) else p.file
     manifest = read_manifest(data, p.filename)
     digest = hashlib.sha256(data).hexdigest()
-    known = folder_of_manifest(ctx.conn, parent.id, digest)
-    if known is not None:
-        raise AlreadyImported(known[1], known[0])
+    existing_folder = folder_of_manifest(ctx.conn, parent.id, digest)
+    if existing_folder is not None:
+        raise AlreadyImported(existing_folder[1], existing_folder[0])
     ctx.project.objects.put_bytes(data)
     address = p.url or manifest.manifest_id
     folder_id = new_id()

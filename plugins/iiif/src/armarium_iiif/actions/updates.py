@@ -39,9 +39,9 @@ def update_manifest(ctx: ActionContext, p: UpdateManifest) -> dict[str, Any]:
     }
     ctx.project.objects.put_bytes(data)
     pages = _pages_of(ctx, folder.id)
-    d = documents.c
+    document = documents.c
     metadata, source_metadata = ctx.conn.execute(
-        select(d.metadata, d.source_metadata).where(d.id == folder.id)
+        select(document.metadata, document.source_metadata).where(document.id == folder.id)
     ).one()
     nodes: list[dict[str, Any]] = []
     fresh: list[tuple[str, ReferencedCanvas]] = []
@@ -89,23 +89,30 @@ def update_manifest(ctx: ActionContext, p: UpdateManifest) -> dict[str, Any]:
     new.canvases = [canvas for _, canvas in texts]
     passes = transcribe(ctx, [identity for identity, _ in texts], new, digest, folder.name)
     ctx.target(folder.id)
-    gone = before.keys() - {canvas.canvas_id for canvas in read_manifest(data, folder.name).canvases}
+    canvases_gone = before.keys() - {canvas.canvas_id for canvas in read_manifest(data, folder.name).canvases}
     return {
-        "document_id": folder.id, "added": len(nodes), "changed": changed, "gone": len(gone), "passes": passes,
+        "document_id": folder.id, "added": len(nodes), "changed": changed, "gone": len(canvases_gone), "passes": passes,
         "notes": fields["notes"],
     }  # fmt: skip
 
 
 def _pages_of(ctx: ActionContext, folder_id: str) -> dict[str | None, Any]:
     """Return the pages of a manifest's canvases by their ids, also those moved or deleted here; those in the folder first."""
-    d, c = documents.c, canvases.c
-    named = func.json_extract(d.metadata, "$.iiif_manifest")
-    address = select(named).where(d.id == folder_id).scalar_subquery()
+    document, canvas = documents.c, canvases.c
+    manifest_id = func.json_extract(document.metadata, "$.iiif_manifest")
+    address = select(manifest_id).where(document.id == folder_id).scalar_subquery()
     rows = ctx.conn.execute(
-        select(d.id, d.name, d.page_label, d.metadata, d.deleted_at, c.canvas_id)
-        .join_from(canvases, documents, d.id == c.document_id)
-        .where((d.parent_id == folder_id) | (named == address))
-        .order_by((d.parent_id == folder_id).asc())
+        select(
+            document.id,
+            document.name,
+            document.page_label,
+            document.metadata,
+            document.deleted_at,
+            canvas.canvas_id,
+        )
+        .join_from(canvases, documents, document.id == canvas.document_id)
+        .where((document.parent_id == folder_id) | (manifest_id == address))
+        .order_by((document.parent_id == folder_id).asc())
     )
     return {row.canvas_id: row for row in rows}
 

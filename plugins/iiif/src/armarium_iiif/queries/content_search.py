@@ -51,7 +51,7 @@ def search(engine: Engine, library: Library, places: Places, query: ContentQuery
         items, hits = _annotations(conn, places, lines)
     page: Json = {
         "@context": CONTEXT,
-        "id": _with(address, q=query.query, after=after),
+        "id": _add_parameters(address, q=query.query, after=after),
         "type": "AnnotationPage",
         "items": items,
         "annotations": [{"id": f"{address}#hits", "type": "AnnotationPage", "items": hits}],
@@ -59,14 +59,14 @@ def search(engine: Engine, library: Library, places: Places, query: ContentQuery
     if query.ignored:
         page["ignored"] = list(query.ignored)
     if more is not None or after is not None:
-        first = _with(address, q=query.query)
+        first = _add_parameters(address, q=query.query)
         page["partOf"] = {
             "id": first,
             "type": "AnnotationCollection",
             "first": {"id": first, "type": "AnnotationPage"},
         }
     if more is not None:
-        page["next"] = {"id": _with(address, q=query.query, after=more), "type": "AnnotationPage"}
+        page["next"] = {"id": _add_parameters(address, q=query.query, after=more), "type": "AnnotationPage"}
     return page
 
 
@@ -77,7 +77,9 @@ def autocomplete(engine: Engine, library: Library, places: Places, query: Conten
         terms = terms_found(conn, engine, library, query.query, query.node, least)
     page: Json = {
         "@context": CONTEXT,
-        "id": _with(places.autocomplete(query.node), q=query.query, min=least if least > 1 else None),
+        "id": _add_parameters(
+            places.autocomplete(query.node), q=query.query, min=least if least > 1 else None
+        ),
         "type": "TermPage",
         "items": [
             {
@@ -86,7 +88,9 @@ def autocomplete(engine: Engine, library: Library, places: Places, query: Conten
                 "total": often,
                 "service": [
                     {
-                        "id": _with(places.search(query.node), q=f'"{term}"' if " " in term else term),
+                        "id": _add_parameters(
+                            places.search(query.node), q=f'"{term}"' if " " in term else term
+                        ),
                         "type": "SearchService2",
                     }
                 ],
@@ -175,7 +179,7 @@ def terms_as_1(answer: Json) -> Json:
     }
 
 
-def _with(address: str, **params: object) -> str:
+def _add_parameters(address: str, **params: object) -> str:
     return f"{address}?{urlencode({name: value for name, value in params.items() if value is not None})}"
 
 
@@ -189,14 +193,14 @@ def _annotations(
     }
     frames = {page: frames_of(conn, canvas) for page, canvas in canvases.items() if canvas.width is not None}
     rows = raw_of(conn).execute(_PLACES, (json_text([line.segment_id for line in lines]),))
-    where = {row[0]: row[1:] for row in rows}
-    words = words_of_lines(conn, list(where))
+    line_places = {row[0]: row[1:] for row in rows}
+    words = words_of_lines(conn, list(line_places))
     items: list[Json] = []
     hits: list[Json] = []
     for line in lines:
-        if line.document_id not in frames or line.segment_id not in where:
+        if line.document_id not in frames or line.segment_id not in line_places:
             continue
-        kind, rendition_id, *rect = where[line.segment_id]
+        kind, rendition_id, *rect = line_places[line.segment_id]
         whole = (kind, line.segment_id, line.text, rendition_id, rect)
         parts: dict[tuple[int, int], Any] = {}
         for start, end in line.ranges:
@@ -223,12 +227,12 @@ def _annotations(
                     "body": {"type": "TextualBody", "value": text, "format": "text/plain"},
                     "target": f"{canvases[line.document_id].address(places)}#xywh={','.join(map(str, placed))}",
                 }
-                hits.append(_hit(address, line.text, start, end, is_word=granularity == "word"))
+                hits.append(_make_hit(address, line.text, start, end, is_word=granularity == "word"))
         items += items_by_address.values()
     return items, hits
 
 
-def _hit(address: str, text: str, start: int, end: int, *, is_word: bool) -> Json:
+def _make_hit(address: str, text: str, start: int, end: int, *, is_word: bool) -> Json:
     return {
         "id": f"{address}-{start}-{end}",
         "type": "Annotation",

@@ -120,11 +120,11 @@ def _describe_document(facts: Sequence[Any], facts_stated: PageFacts) -> Json:
         }[direction]
     if iso and len(iso) == 10 and iso[:4].isdigit():
         description["navDate"] = f"{iso}T00:00:00Z"
-    known = orjson.loads(metadata)
-    if isinstance(known.get("iiif_manifest"), str):
+    values = orjson.loads(metadata)
+    if isinstance(values.get("iiif_manifest"), str):
         description["seeAlso"] = [
             {
-                "id": known["iiif_manifest"],
+                "id": values["iiif_manifest"],
                 "type": "Dataset",
                 "label": language_map("The manifest this was imported from", "en"),
                 "format": "application/ld+json",

@@ -59,20 +59,30 @@ def reference_of(conn: Connection, document_id: str) -> Reference | None:
 
 def folder_of_manifest(conn: Connection, parent_id: str, checksum: str) -> tuple[str, str] | None:
     """Return id and name of the live folder in *parent_id* made from exactly these bytes."""
-    d = documents.c
-    query = select(d.id, d.name).join_from(manifests, documents, d.id == manifests.c.document_id)
+    document = documents.c
+    query = select(document.id, document.name).join_from(
+        manifests, documents, document.id == manifests.c.document_id
+    )
     row = conn.execute(
-        query.where(manifests.c.original == checksum, d.parent_id == parent_id, d.deleted_at.is_(None))
+        query.where(
+            manifests.c.original == checksum, document.parent_id == parent_id, document.deleted_at.is_(None)
+        )
     ).first()
     return None if row is None else (row.id, row.name)
 
 
 def folder_of_address(conn: Connection, parent_id: str, address: str) -> str | None:
     """Return the live folder in *parent_id* that was made of the manifest or collection at *address*."""
-    d = documents.c
-    named = func.coalesce(
-        func.json_extract(d.metadata, "$.iiif_collection"), func.json_extract(d.metadata, "$.iiif_manifest")
+    document = documents.c
+    stated_address = func.coalesce(
+        func.json_extract(document.metadata, "$.iiif_collection"),
+        func.json_extract(document.metadata, "$.iiif_manifest"),
     )
-    where = (d.parent_id == parent_id, d.doc_type == "folder", d.deleted_at.is_(None), named == address)
-    folder_id = conn.execute(select(d.id).where(*where)).scalar()
+    conditions = (
+        document.parent_id == parent_id,
+        document.doc_type == "folder",
+        document.deleted_at.is_(None),
+        stated_address == address,
+    )
+    folder_id = conn.execute(select(document.id).where(*conditions)).scalar()
     return None if folder_id is None else str(folder_id)

@@ -26,12 +26,25 @@ class Remote(NamedTuple):
 
 def remotes_of(conn: Connection, ids: Sequence[str]) -> list[Remote]:
     """Return the live manifests with an address among *ids*, of all folders where that is empty."""
-    m, r, d = manifests.c, remotes.c, documents.c
-    joined = select(m.document_id, m.url, m.original, r.digest, r.etag, r.last_modified)
-    joined = joined.join_from(manifests, documents, d.id == m.document_id)
-    joined = joined.outerjoin(remotes, r.document_id == m.document_id).order_by(m.created_at, m.document_id)
-    where = [m.url.is_not(None), d.deleted_at.is_(None), *([is_among(m.document_id, ids)] if ids else [])]
-    return [Remote(*row) for row in conn.execute(joined.where(*where))]
+    manifest, remote, document = manifests.c, remotes.c, documents.c
+    joined = select(
+        manifest.document_id,
+        manifest.url,
+        manifest.original,
+        remote.digest,
+        remote.etag,
+        remote.last_modified,
+    )
+    joined = joined.join_from(manifests, documents, document.id == manifest.document_id)
+    joined = joined.outerjoin(remotes, remote.document_id == manifest.document_id).order_by(
+        manifest.created_at, manifest.document_id
+    )
+    conditions = [
+        manifest.url.is_not(None),
+        document.deleted_at.is_(None),
+        *([is_among(manifest.document_id, ids)] if ids else []),
+    ]
+    return [Remote(*row) for row in conn.execute(joined.where(*conditions))]
 
 
 @query(
@@ -41,13 +54,13 @@ def remotes_of(conn: Connection, ids: Sequence[str]) -> list[Remote]:
 )
 def list_changed(conn: Connection) -> dict[str, Any]:
     """Return them, the latest asked first; `iiif.check_manifests` asks and takes what changed."""
-    m, r, d = manifests.c, remotes.c, documents.c
+    manifest, remote, document = manifests.c, remotes.c, documents.c
     rows = conn.execute(
-        select(m.document_id, d.name, m.url, r.checked_at)
-        .join_from(manifests, remotes, r.document_id == m.document_id)
-        .join(documents, d.id == m.document_id)
-        .where(r.digest != m.original, d.deleted_at.is_(None), m.url.is_not(None))
-        .order_by(r.checked_at.desc(), m.document_id)
+        select(manifest.document_id, document.name, manifest.url, remote.checked_at)
+        .join_from(manifests, remotes, remote.document_id == manifest.document_id)
+        .join(documents, document.id == manifest.document_id)
+        .where(remote.digest != manifest.original, document.deleted_at.is_(None), manifest.url.is_not(None))
+        .order_by(remote.checked_at.desc(), manifest.document_id)
     )
     items = [dict(row._mapping) for row in rows]
     return {"items": items, "count": len(items)}

@@ -142,8 +142,12 @@ def _cut_item(
         if has_cut(ctx.conn, plan.frame.source_id, plan.kind, plan.boxes):
             return "skipped", "It has already been cut this way.", []
         ctx.refuse_locked(plan.frame.source_id)
-        kept = kept_by_source(ctx, plan)
-        return "done", kept[0]["why"] if kept else None, hang_children(ctx, [plan], batch_id=p.batch_id)
+        kept_pieces = kept_by_source(ctx, plan)
+        return (
+            "done",
+            kept_pieces[0]["why"] if kept_pieces else None,
+            hang_children(ctx, [plan], batch_id=p.batch_id),
+        )
     except ServiceError as refusal:
         if refusal.status >= 500:
             raise
@@ -192,7 +196,7 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
 
 def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[str]]:
     """Return by child the words for later work on it: rows of any family that belong to it, or changes to it."""
-    node, held = documents.c, renditions.c
+    node, rendition = documents.c, renditions.c
     touched = select(node.id).where(node.updated_at != node.created_at, is_among(node.id, children))
     work = {
         child_id: ["its own fields"]
@@ -208,9 +212,9 @@ def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[s
         ),
         (
             "another picture",
-            select(held.document_id)
-            .where(is_among(held.document_id, children))
-            .group_by(held.document_id)
+            select(rendition.document_id)
+            .where(is_among(rendition.document_id, children))
+            .group_by(rendition.document_id)
             .having(func.count() > 1),
         ),
     ]

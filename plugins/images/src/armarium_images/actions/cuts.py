@@ -97,14 +97,14 @@ def _split_ahead(engine: Engine, library: Library | None, p: SplitParams) -> Non
 def split(ctx: ActionContext, p: SplitParams) -> dict[str, Any]:
     """Raises what `image.crop` does, and Invalid for regions that overlap or are smaller than a pixel."""
     plan = plan_split(ctx.conn, p.document_id, p)
-    kept = kept_by_source(ctx, plan)
+    kept_pieces = kept_by_source(ctx, plan)
     ids = hang_children(ctx, [plan])
     ctx.target(plan.frame.source_id, *ids)
     return {
         "document_id": plan.frame.source_id,
         "children": documents_named(ctx.conn, ids),
         "child_ids": ids,
-        "left_out": kept,
+        "left_out": kept_pieces,
     }
 
 

@@ -81,8 +81,8 @@ def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
     assert ctx.library is not None
     original = original_of(ctx.conn, p.document_id)
     piece = _piece(ctx.engine, ctx.library, original, p)
-    known = treated_rendition(ctx.conn, p.document_id, p.role, piece.checksum)
-    rendition_id = known or add_rendition(
+    existing = treated_rendition(ctx.conn, p.document_id, p.role, piece.checksum)
+    rendition_id = existing or add_rendition(
         ctx,
         p.document_id,
         checksum=piece.checksum,
@@ -100,4 +100,4 @@ def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
     )
     ctx.target(p.document_id, rendition_id)
     ctx.note_changes(document_ids=[p.document_id])
-    return {"document_id": p.document_id, "rendition_id": rendition_id, "made": known is None}
+    return {"document_id": p.document_id, "rendition_id": rendition_id, "made": existing is None}

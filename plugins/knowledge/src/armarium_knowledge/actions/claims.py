@@ -42,15 +42,15 @@ OF_ENTITIES = {"entity_ids", "subject_entity_id", "object_entity_id"}
 
 
 def _name_entities(ctx: ActionContext, claim_id: str, ids: Sequence[str | None]) -> None:
-    named = [entity_id for entity_id in dict.fromkeys(ids) if entity_id is not None]
-    for entity_id in named:
+    entity_ids = [entity_id for entity_id in dict.fromkeys(ids) if entity_id is not None]
+    for entity_id in entity_ids:
         live_entity(ctx.conn, entity_id)
     ctx.bulk_insert(
         claim_entities,
         ("id", "claim_id", "entity_id"),
-        [(new_id(), claim_id, entity_id) for entity_id in named],
+        [(new_id(), claim_id, entity_id) for entity_id in entity_ids],
     )
-    ctx.note_changes(entity_ids=named)
+    ctx.note_changes(entity_ids=entity_ids)
 
 
 def _fold_text(text: str, *more: str) -> str:
@@ -112,26 +112,31 @@ def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
 def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
     """Change it. Only a person curates, and changes a curated one; a machine may put one on the shortlist."""
     row = Claim.rows.row(ctx.conn, p.claim_id)
-    sent = p.model_fields_set - {"claim_id"}
-    changes = p.model_dump(mode="json", include=sent - OF_SOURCES - {"entity_ids"})
-    now = {**row._asdict(), **changes}
-    _check_times(now["time_start"], now["time_end"])
-    if sent & OF_SOURCES:
+    fields_sent = p.model_fields_set - {"claim_id"}
+    changes = p.model_dump(mode="json", include=fields_sent - OF_SOURCES - {"entity_ids"})
+    claim_now = {**row._asdict(), **changes}
+    _check_times(claim_now["time_start"], claim_now["time_end"])
+    if fields_sent & OF_SOURCES:
         rests = change_evidence(ctx, p, row.source_type)
         changes["source_type"] = rests.source_type
         ctx.target(*rests.documents)
-    if sent & OF_ENTITIES:
+    if fields_sent & OF_ENTITIES:
         listed = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
         before = [row.entity_id for row in ctx.conn.execute(listed.order_by(claim_entities.c.id))]
         was_named = {row.subject_entity_id, row.object_entity_id}
         others = (
             p.entity_ids
-            if "entity_ids" in sent
+            if "entity_ids" in fields_sent
             else [entity_id for entity_id in before if entity_id not in was_named]
         )
         ctx.conn.execute(delete(claim_entities).where(claim_entities.c.claim_id == row.id))
-        _name_entities(ctx, row.id, [now["subject_entity_id"], now["object_entity_id"], *others])
-    texts = (now["text"], now["subject_canonical"], now["predicate_verb"], now["object_phrase"])
+        _name_entities(ctx, row.id, [claim_now["subject_entity_id"], claim_now["object_entity_id"], *others])
+    texts = (
+        claim_now["text"],
+        claim_now["subject_canonical"],
+        claim_now["predicate_verb"],
+        claim_now["object_phrase"],
+    )
     changes["folded_text"] = _fold_text(*texts)
     Claim.rows.change(ctx.conn, row.id, {**changes, "updated_at": ctx.now})
     ctx.target(row.id)
@@ -154,9 +159,11 @@ def remove(ctx: ActionContext, claim_id: Id) -> dict[str, Any]:
     sources = claim_sources.c
     rests = select(sources.document_id).where(sources.claim_id == row.id, sources.document_id.is_not(None))
     pages = [row.document_id for row in ctx.conn.execute(rests)]
-    named = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
+    named_ids = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
     ctx.note_changes(
-        claim_ids=[row.id], entity_ids=[row.entity_id for row in ctx.conn.execute(named)], document_ids=pages
+        claim_ids=[row.id],
+        entity_ids=[row.entity_id for row in ctx.conn.execute(named_ids)],
+        document_ids=pages,
     )
     resting = [
         source.claim_id
@@ -194,7 +201,7 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
     """
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
-    known = _said_on(ctx, p.document_id)
+    said = _said_on(ctx, p.document_id)
     claim_ids: list[str] = []
     for statement in p.statements:
         lines = [
@@ -202,9 +209,9 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
             for line in map(places.line, dict.fromkeys(statement.segment_ids))
             if line is not None and line.text
         ]
-        if not lines or fold(statement.text) in known:
+        if not lines or fold(statement.text) in said:
             continue
-        known.add(fold(statement.text))
+        said.add(fold(statement.text))
         claim_ids.append(_take_one(ctx, p, statement, places, lines))
     note_findings(
         ctx,
@@ -256,9 +263,9 @@ def _take_one(
 
 def _find_named(ctx: ActionContext, words: str) -> str | None:
     """Return the one entity with exactly this name; None if there is none, or more than one."""
-    e = entities.c
-    query = select(e.id).where(
-        e.curation_state.in_(("unreviewed", "verified")), has_name(e.folded_names, words)
+    entity = entities.c
+    query = select(entity.id).where(
+        entity.curation_state.in_(("unreviewed", "verified")), has_name(entity.folded_names, words)
     )
     ids = ctx.conn.execute(query).scalars().all()
     return ids[0] if len(ids) == 1 else None

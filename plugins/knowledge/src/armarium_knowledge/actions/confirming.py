@@ -28,12 +28,12 @@ from armarium_source_model.api import StaleRow, armarium_source_model_rests_on_t
 def confirm(ctx: ActionContext, p: Confirm) -> dict[str, Any]:
     """Confirm all or nothing. NotFound for what cannot be confirmed, Conflict if the words are gone."""
     families = ctx.engine.points.collect(armarium_source_model_rests_on_text)
-    known = list(dict.fromkeys(kind for family in families for kind in family.kinds))
+    kinds = list(dict.fromkeys(kind for family in families for kind in family.kinds))
     for item in p.items:
         if not any(
             item.kind in family.kinds and family.confirm(ctx, item.kind, item.id) for family in families
         ):
-            raise not_confirmable(item.kind, item.id, known)
+            raise not_confirmable(item.kind, item.id, kinds)
         ctx.target(item.id)
     return {"confirmed": len(p.items)}
 
@@ -52,8 +52,8 @@ def _confirm_mention(ctx: ActionContext, identity: str) -> bool:
 
 
 def _settle_row(ctx: ActionContext, rows: Rows, row_id: str, places: PagePlaces, place: Place) -> None:
-    now = {**place.columns, "text_fingerprint": places.fingerprint(place.segment_id)}
-    rows.change(ctx.conn, row_id, now)
+    place_now = {**place.columns, "text_fingerprint": places.fingerprint(place.segment_id)}
+    rows.change(ctx.conn, row_id, place_now)
 
 
 def _confirm_statement(ctx: ActionContext, identity: str) -> bool:

@@ -57,14 +57,14 @@ def known_types(conn: Connection) -> list[str]:
 
 def check_type(conn: Connection, entity_type: str) -> None:
     """Raise Invalid for a type that the project does not have; one that came along with an entity it has."""
-    known = known_types(conn)
-    if entity_type in known:
+    types = known_types(conn)
+    if entity_type in types:
         return
     if (
         conn.execute(select(entities.c.id).where(entities.c.entity_type == entity_type).limit(1)).first()
         is None
     ):
-        raise errors.unknown_type(entity_type, known)
+        raise errors.unknown_type(entity_type, types)
 
 
 def name_rows(
@@ -151,18 +151,18 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
     change one that a person verified or rejected.
     """
     row = live_entity(ctx.conn, p.entity_id)
-    sent = p.model_fields_set - {"entity_id"}
-    changes = p.model_dump(mode="json", include=sent - {"names"})
-    if "entity_type" in sent:
+    fields_sent = p.model_fields_set - {"entity_id"}
+    changes = p.model_dump(mode="json", include=fields_sent - {"names"})
+    if "entity_type" in fields_sent:
         check_type(ctx.conn, p.entity_type)
     if p.parent_id is not None:
         live_entity(ctx.conn, p.parent_id)
     if changes.get("curation_state") == "merged":
         raise errors.merge_in_its_own_way()
     _check_places(ctx.conn, p)
-    if "names" in sent:
+    if "names" in fields_sent:
         changes["names"] = name_rows(ctx, p.names, row.names)
-    if sent & {"names", "canonical_name"}:
+    if fields_sent & {"names", "canonical_name"}:
         called = changes.get("canonical_name", row.canonical_name)
         changes["folded_names"] = all_names(called, changes.get("names", row.names))
     if changes:
@@ -174,14 +174,17 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
 
 def _leave_its_name(ctx: ActionContext, row: Row[Any]) -> None:
     """Let statements name, as text, an entity that is deleted."""
-    c = claims.c
-    for column, words in ((c.subject_entity_id, c.subject_canonical), (c.object_entity_id, c.object_phrase)):
+    claim = claims.c
+    for column, words in (
+        (claim.subject_entity_id, claim.subject_canonical),
+        (claim.object_entity_id, claim.object_phrase),
+    ):
         bare = update(claims).where(column == row.id, words == "")
-        named = {
+        new_texts = {
             words.name: row.canonical_name,
-            "folded_text": c.folded_text + "\n" + fold(row.canonical_name),
+            "folded_text": claim.folded_text + "\n" + fold(row.canonical_name),
         }
-        ctx.conn.execute(bare.values(named))
+        ctx.conn.execute(bare.values(new_texts))
         ctx.conn.execute(update(claims).where(column == row.id).values({column.name: None}))
 
 
@@ -197,8 +200,8 @@ def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
     """Delete it. Statements that name it remain, with its name as text. Conflict if others were merged into it."""
     row = live_entity(ctx.conn, p.entity_id)
     into = select(entities.c.id).where(entities.c.merged_into_id == row.id)
-    if held := [row.id for row in ctx.conn.execute(into)]:
-        raise errors.holds_merged(row.id, held)
+    if claim_ids := [row.id for row in ctx.conn.execute(into)]:
+        raise errors.holds_merged(row.id, claim_ids)
     about = or_(reviews.c.source_entity_id == row.id, reviews.c.target_entity_id == row.id)
     decided = select(reviews.c.id).where(about, reviews.c.resulting_claim_id.is_not(None))
     if review_ids := [row.id for row in ctx.conn.execute(decided)]:

@@ -71,9 +71,9 @@ class Evidence:
         """Write the evidence in place of the present one."""
         rows = {row["id"]: row for row in self.rows}
         present = {row["id"]: row["position"] for row in self.present}
-        gone = [evidence_id for evidence_id in present if evidence_id not in rows]
-        if gone:
-            self.ctx.conn.execute(delete(claim_sources).where(is_among(claim_sources.c.id, gone)))
+        removed_ids = [evidence_id for evidence_id in present if evidence_id not in rows]
+        if removed_ids:
+            self.ctx.conn.execute(delete(claim_sources).where(is_among(claim_sources.c.id, removed_ids)))
         for evidence_id, position in present.items():
             if evidence_id in rows and rows[evidence_id]["position"] != position:
                 moved = update(claim_sources).where(claim_sources.c.id == evidence_id)
@@ -137,28 +137,34 @@ def change_evidence(ctx: ActionContext, p: ClaimUpdate, source_type: str) -> Evi
     """
     order = (claim_sources.c.position, claim_sources.c.id)
     present = SOURCES.all(ctx.conn, claim_sources.c.claim_id == p.claim_id, order=order)
-    sent = p.model_fields_set
+    fields_sent = p.model_fields_set
     first = next((row["document_id"] for row in present if row["document_id"] is not None), None)
-    every = dict.fromkeys(row["document_id"] or row["source_claim_id"] for row in present)
+    source_ids = dict.fromkeys(row["document_id"] or row["source_claim_id"] for row in present)
     others = (
         list(p.source_ids)
-        if "source_ids" in sent
-        else [source_id for source_id in every if source_id != first]
+        if "source_ids" in fields_sent
+        else [source_id for source_id in source_ids if source_id != first]
     )
-    has_span = bool(sent & {"source_char_start", "source_char_end"})
-    document_id = p.source_document_id if "source_document_id" in sent else first
-    if "source_ids" in sent and "source_document_id" not in sent and not (has_span and first in others):
+    has_span = bool(fields_sent & {"source_char_start", "source_char_end"})
+    document_id = p.source_document_id if "source_document_id" in fields_sent else first
+    if (
+        "source_ids" in fields_sent
+        and "source_document_id" not in fields_sent
+        and not (has_span and first in others)
+    ):
         # The list is in the order wanted.
         document_id = None
     start = end = None
     reusable = present
     if has_span:
-        now = claim(ctx.conn, p.claim_id) if document_id == first else {}
-        start = p.source_char_start if "source_char_start" in sent else now.get("source_char_start")
-        end = p.source_char_end if "source_char_end" in sent else now.get("source_char_end")
+        claim_now = claim(ctx.conn, p.claim_id) if document_id == first else {}
+        start = (
+            p.source_char_start if "source_char_start" in fields_sent else claim_now.get("source_char_start")
+        )
+        end = p.source_char_end if "source_char_end" in fields_sent else claim_now.get("source_char_end")
         reusable = [row for row in present if row["document_id"] != document_id]
-    new_type: str | None = p.source_type if "source_type" in sent else None
-    if "source_type" not in sent and source_type == "synthesis":
+    new_type: str | None = p.source_type if "source_type" in fields_sent else None
+    if "source_type" not in fields_sent and source_type == "synthesis":
         new_type = source_type
     evidence = Evidence(
         ctx, p.claim_id, StatedSources(document_id, start, end, others, new_type), present, reusable

@@ -50,8 +50,8 @@ def _add_values(
     touched: dict[str, None] = {}
     for entity_id, value in values:
         present = list(getattr(live_entity(ctx.conn, entity_id), column))
-        known = [*present, *_taken_away(ctx, entity_id, column)]
-        if any(all(old[key] == value[key] for key in same) for old in known):
+        known_values = [*present, *_taken_away(ctx, entity_id, column)]
+        if any(all(old[key] == value[key] for key in same) for old in known_values):
             continue
         changes = {column: [*present, value], "updated_at": ctx.now}
         Entity.rows.change(ctx.conn, entity_id, changes)

@@ -13,9 +13,9 @@ from armarium_knowledge.queries.entities import find_survivor
 def _names_live(*columns: str) -> Callable[[Any, Mapping[str, Any]], ServiceError | None]:
     def find_merged(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
         for column in columns:
-            named = row[column]
-            if named is not None and (into := find_survivor(raw, named)) != named:
-                return errors.merged_entity(named, into)
+            reference = row[column]
+            if reference is not None and (into := find_survivor(raw, reference)) != reference:
+                return errors.merged_entity(reference, into)
         return None
 
     return find_merged

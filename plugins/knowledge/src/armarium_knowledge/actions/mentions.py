@@ -66,8 +66,12 @@ def _insert(ctx: ActionContext, places: PagePlaces, place: Place, entity_id: str
 
 def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> None:
     """Record that the characters of a mention do not name its entity."""
-    now = places.find_nearby(row)
-    span = {name: row[name] for name in Named.model_fields} if now is None else _describe_span(places, now)
+    place_now = places.find_nearby(row)
+    span = (
+        {name: row[name] for name in Named.model_fields}
+        if place_now is None
+        else _describe_span(places, place_now)
+    )
     RefusedMention.rows.insert(ctx.conn, {**span, "entity_id": row["entity_id"], **ctx.provenance()})
 
 
@@ -227,7 +231,7 @@ def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str,
     spans = _Spans(ctx, places)
     mention_ids: list[str] = []
     new: list[str] = []
-    named: dict[str, None] = {}
+    named_ids: dict[str, None] = {}
     items_by_key: dict[str, dict[str, Any]] = {}
     for name in p.names:
         place = places.place(name.segment_id, name.representation_id, name.char_start, name.char_end)
@@ -249,7 +253,7 @@ def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str,
         if is_new:
             new.append(entity_id)
         spans.add(place)
-        named[entity_id] = None
+        named_ids[entity_id] = None
         mention_ids.append(
             _insert(
                 ctx, places, place, entity_id, confidence=name.confidence, episode_id=p.episode_id, **made_by
@@ -257,7 +261,7 @@ def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str,
         )
     note_findings(ctx, p.document_id, "entities", items_by_key.items())
     ctx.target(p.document_id, *new)
-    ctx.note_changes(document_ids=[p.document_id], entity_ids=list(named))
+    ctx.note_changes(document_ids=[p.document_id], entity_ids=list(named_ids))
     return {"mention_ids": mention_ids, "entity_ids": new, "left_out": len(p.names) - len(mention_ids)}
 
 
@@ -290,22 +294,24 @@ def _named_by(
     identified = [entity_id for link in links for entity_id in named_by_authority(ctx.conn, link["uri"])]
     if identified:
         return (None if identified[0] in not_these else identified[0]), False
-    e = entities.c
-    same = select(entities).where(
-        e.entity_type == name.entity_type,
-        e.curation_state.in_(("unreviewed", "verified")),
-        has_name(e.folded_names, called),
+    entity = entities.c
+    same_name = select(entities).where(
+        entity.entity_type == name.entity_type,
+        entity.curation_state.in_(("unreviewed", "verified")),
+        has_name(entity.folded_names, called),
     )
     # What has the link of another thing is not the one that these links identify.
-    rows = [row for row in ctx.conn.execute(same.order_by(e.id)) if not (links and row.authority_links)]
+    rows = [
+        row for row in ctx.conn.execute(same_name.order_by(entity.id)) if not (links and row.authority_links)
+    ]
     forms = set(name_forms(called))
-    known = [row.id for row in rows if forms.intersection(name_forms(row.canonical_name))]
-    if not known and len(rows) == 1:
-        known = [rows[0].id]
-    if any(entity_id in not_these for entity_id in known):
+    matching_ids = [row.id for row in rows if forms.intersection(name_forms(row.canonical_name))]
+    if not matching_ids and len(rows) == 1:
+        matching_ids = [rows[0].id]
+    if any(entity_id in not_these for entity_id in matching_ids):
         return None, False
-    if known:
-        own = next(row for row in rows if row.id == known[0])
+    if matching_ids:
+        own = next(row for row in rows if row.id == matching_ids[0])
         if (
             links
             and own.provenance_kind == made_by.get("provenance_kind")
@@ -313,7 +319,7 @@ def _named_by(
         ):
             linked = {"authority_links": links, "updated_at": ctx.now}
             Entity.rows.change(ctx.conn, own.id, linked)
-        return known[0], False
+        return matching_ids[0], False
     dates = [date_value.model_dump(mode="json") for date_value in name.date_values]
     fields = {"canonical_name": called, "entity_type": name.entity_type, "date_values": dates}
     new_entity = EntityCreate.model_validate(fields | {"authority_links": links})

@@ -55,14 +55,14 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         raise errors.merges_with_itself(survivor.id)
     rows = [live_entity(ctx.conn, entity_id) for entity_id in ids]
     names = list(survivor.names)
-    known = {survivor.canonical_name, *(name["text"] for name in names)}
+    known_names = {survivor.canonical_name, *(name["text"] for name in names)}
     changes: dict[str, Any] = {}
     for row in rows:
         details = {"romanized": None, "language": row.language, "script": None, "when": None, "source": None}
         own = {"id": new_id(), "text": row.canonical_name, **details, **ctx.provenance()}
         for name in (own, *row.names):
-            if name["text"] not in known:
-                known.add(name["text"])
+            if name["text"] not in known_names:
+                known_names.add(name["text"])
                 names.append(name)
         for column in ("date_values", "place_values", "authority_links"):
             values = changes.get(column, list(getattr(survivor, column)))
@@ -76,8 +76,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     }
     Entity.rows.change(ctx.conn, survivor.id, changes)
     _repoint(ctx, survivor.id, ids)
-    gone = {"curation_state": "merged", "merged_into_id": survivor.id, "updated_at": ctx.now}
-    ctx.conn.execute(update(entities).where(entities.c.id.in_(ids)).values(gone))
+    merged_state = {"curation_state": "merged", "merged_into_id": survivor.id, "updated_at": ctx.now}
+    ctx.conn.execute(update(entities).where(entities.c.id.in_(ids)).values(merged_state))
     ctx.target(survivor.id, *ids)
     ctx.note_changes(entity_ids=[survivor.id, *ids])
     return {"entity": entity(ctx.conn, survivor.id), "merged_ids": ids}
@@ -151,11 +151,13 @@ def _move_children(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None
     """Put what is below the merged entities below the survivor; what is above the survivor itself, below the
     first entity above them that is neither.
     """
-    e = entities.c
-    rows = ctx.conn.execute(select(e.id, e.parent_id).where(e.parent_id.in_(ids), ~e.id.in_(ids))).all()
+    entity = entities.c
+    rows = ctx.conn.execute(
+        select(entity.id, entity.parent_id).where(entity.parent_id.in_(ids), ~entity.id.in_(ids))
+    ).all()
     above = _find_above(ctx, survivor_id)
     below = [row.id for row in rows if row.id not in above]
-    ctx.conn.execute(update(entities).where(is_among(e.id, below)).values(parent_id=survivor_id))
+    ctx.conn.execute(update(entities).where(is_among(entity.id, below)).values(parent_id=survivor_id))
     for row in rows:
         if row.id in above:
             parent: str | None = row.parent_id
@@ -228,9 +230,9 @@ def propose(ctx: ActionContext, p: ProposeMatches) -> dict[str, Any]:
 
 def match_of(ctx: ActionContext, entity_id: str, other_id: str) -> Any:
     """Return the match between two entities, whatever was decided about it."""
-    m = matches.c
-    forth = (m.survivor_entity_id == entity_id) & (m.candidate_entity_id == other_id)
-    back = (m.survivor_entity_id == other_id) & (m.candidate_entity_id == entity_id)
+    match_row = matches.c
+    forth = (match_row.survivor_entity_id == entity_id) & (match_row.candidate_entity_id == other_id)
+    back = (match_row.survivor_entity_id == other_id) & (match_row.candidate_entity_id == entity_id)
     return ctx.conn.execute(select(matches).where(or_(forth, back))).first()
 
 
@@ -272,21 +274,21 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
             raise errors.accept_needs_a_person()
         live_entity(ctx.conn, row["survivor_entity_id"])
         live_entity(ctx.conn, row["candidate_entity_id"])
-    done = {
+    outcome = {
         "state": p.state,
         "reason": p.reason if p.reason is not None else row["reason"],
         "decided_by": ctx.principal.name,
         "decided_at": ctx.now,
     }
     by_person = ctx.principal.kind == "person"
-    EntityMatchCandidate.rows.change(ctx.conn, p.match_id, {**done, "decided_by_person": by_person})
+    EntityMatchCandidate.rows.change(ctx.conn, p.match_id, {**outcome, "decided_by_person": by_person})
     if p.state == "accepted":
         ctx.run(
             "entity.merge", {"survivor_id": row["survivor_entity_id"], "ids": [row["candidate_entity_id"]]}
         )
     ctx.target(p.match_id, row["survivor_entity_id"], row["candidate_entity_id"])
     ctx.note_changes(entity_ids=[row["survivor_entity_id"], row["candidate_entity_id"]])
-    return {**row, **done}
+    return {**row, **outcome}
 
 
 @action(

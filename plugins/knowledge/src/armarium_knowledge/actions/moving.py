@@ -99,7 +99,7 @@ class EvidenceCarrier:
                 skipped.append((row.id, "The other line has no reading."))
                 continue
             if row.claim_id in resting:
-                skipped.append((row.id, "The statement rests on the other line already."))
+                skipped.append((row.id, "The statement already rests on the other line."))
                 continue
             span = move_span(
                 row.segment_char_start, row.segment_char_end, texts.get(row.representation_id, ""), line[1]
@@ -124,8 +124,10 @@ class EvidenceCarrier:
 
 
 def _texts_of(ctx: ActionContext, representation_ids: Iterable[str]) -> dict[str, str]:
-    r = representations.c
-    rows = ctx.conn.execute(select(r.id, r.content).where(is_among(r.id, representation_ids)))
+    reading = representations.c
+    rows = ctx.conn.execute(
+        select(reading.id, reading.content).where(is_among(reading.id, representation_ids))
+    )
     return {row.id: row.content or "" for row in rows}
 
 
@@ -169,11 +171,11 @@ _SAME_NAME = "It came from another project and has the same name."
 
 def _find_namesakes(conn: Connection, row: Mapping[str, Any], but: Sequence[str]) -> list[str]:
     """Return the entities of the same type, except *but*, one of whose names is that of *row*."""
-    e = entities.c
-    same = select(e.id).where(
-        e.entity_type == row["entity_type"],
-        e.curation_state.in_(("unreviewed", "verified")),
-        has_name(e.folded_names, row["canonical_name"]),
-        ~is_among(e.id, but),
+    entity = entities.c
+    same_entity = select(entity.id).where(
+        entity.entity_type == row["entity_type"],
+        entity.curation_state.in_(("unreviewed", "verified")),
+        has_name(entity.folded_names, row["canonical_name"]),
+        ~is_among(entity.id, but),
     )
-    return list(conn.execute(same.order_by(e.id)).scalars())
+    return list(conn.execute(same_entity.order_by(entity.id)).scalars())

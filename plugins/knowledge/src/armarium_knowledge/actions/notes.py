@@ -73,19 +73,19 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
     """
     live_entity(ctx.conn, p.source_entity_id)
     live_entity(ctx.conn, p.target_entity_id)
-    r = reviews.c
-    same = select(r.id, r.state).where(
-        r.source_entity_id == p.source_entity_id,
-        r.relation == p.relation,
-        r.target_entity_id == p.target_entity_id,
+    review = reviews.c
+    same_question = select(review.id, review.state).where(
+        review.source_entity_id == p.source_entity_id,
+        review.relation == p.relation,
+        review.target_entity_id == p.target_entity_id,
     )
-    for known in ctx.conn.execute(same.order_by(r.created_at, r.id)):
-        if known.state == "pending":
-            raise errors.review_pending(known.id)
-        if known.state in ("accepted", "rejected") and ctx.principal.kind != "person":
-            raise errors.relation_reviewed(known.state, known.id)
-    sent = {**p.model_dump(mode="json"), "state": "pending", "created_at": ctx.now}
-    row = KnowledgePredictionReview.rows.insert(ctx.conn, sent)
+    for earlier in ctx.conn.execute(same_question.order_by(review.created_at, review.id)):
+        if earlier.state == "pending":
+            raise errors.review_pending(earlier.id)
+        if earlier.state in ("accepted", "rejected") and ctx.principal.kind != "person":
+            raise errors.relation_reviewed(earlier.state, earlier.id)
+    fields = {**p.model_dump(mode="json"), "state": "pending", "created_at": ctx.now}
+    row = KnowledgePredictionReview.rows.insert(ctx.conn, fields)
     ctx.target(row["id"])
     ctx.note_changes(entity_ids=[p.source_entity_id, p.target_entity_id])
     return row
@@ -112,17 +112,17 @@ def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
         Claim.rows.row(ctx.conn, p.resulting_claim_id)
     if p.state == "pending" and row["state"] in ("accepted", "rejected"):
         raise errors.stays_decided(row["state"])
-    done = {
+    decision = {
         "state": p.state,
         "note": p.note if "note" in p.model_fields_set else row["note"],
         "resulting_claim_id": p.resulting_claim_id,
         "reviewed_by": ctx.principal.name,
         "reviewed_at": ctx.now,
     }
-    KnowledgePredictionReview.rows.change(ctx.conn, p.review_id, done)
+    KnowledgePredictionReview.rows.change(ctx.conn, p.review_id, decision)
     ctx.target(p.review_id)
     ctx.note_changes(
         entity_ids=[row["source_entity_id"], row["target_entity_id"]],
         claim_ids=[p.resulting_claim_id] if p.resulting_claim_id else [],
     )
-    return {**row, **done}
+    return {**row, **decision}

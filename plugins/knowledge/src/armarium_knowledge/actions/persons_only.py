@@ -60,7 +60,7 @@ def _was_reviewed(before: Image, after: Image) -> bool:
 DECIDED_REVIEWS: RowRule[Any] = RowRule(
     "prediction_review", "person", when=_was_reviewed, refusal=errors.reviewed_by_person
 )
-"""No machine accepts a predicted relation, or decides anew about one that was accepted or rejected."""
+"""No machine accepts a predicted relation, or decides again about one that was accepted or rejected."""
 
 CURATED_STATEMENTS: RowRule[Any] = RowRule(
     "claim", "person", when=_was_curated, refusal=errors.curated_by_person

@@ -56,12 +56,12 @@ def _ask_for(job: JobContext, page_id: str, rows: Sequence[Any]) -> dict[str, Pr
 def link(job: JobContext, page_id: str) -> PageWork:
     """Link the entities named on a page for which exactly one entry of the file has the name."""
     with job.library.db.read() as conn:
-        e = entities.c
-        named = select(mentions.c.entity_id).where(mentions.c.document_id == page_id)
-        listed = select(e.id, e.canonical_name, e.folded_names, e.authority_links).where(
-            e.id.in_(named), e.curation_state.in_(("unreviewed", "verified"))
+        entity = entities.c
+        named_ids = select(mentions.c.entity_id).where(mentions.c.document_id == page_id)
+        listed = select(entity.id, entity.canonical_name, entity.folded_names, entity.authority_links).where(
+            entity.id.in_(named_ids), entity.curation_state.in_(("unreviewed", "verified"))
         )
-        rows = conn.execute(listed.order_by(e.id)).all()
+        rows = conn.execute(listed.order_by(entity.id)).all()
         names = _all_names(conn)
     if not rows:
         raise PageSkipped("No entities are named on the page; find its names first.")

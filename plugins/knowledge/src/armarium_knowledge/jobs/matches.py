@@ -27,11 +27,13 @@ def find_matches(job: JobContext) -> dict[str, Any]:
     only once.
     """
     args: FindMatches = job.args
-    e = entities.c
+    entity = entities.c
     with job.library.db.read_all() as conn:
-        listed = select(e.id, e.entity_type, e.language, e.folded_names, e.description)
+        listed = select(
+            entity.id, entity.entity_type, entity.language, entity.folded_names, entity.description
+        )
         rows = conn.execute(
-            listed.where(e.curation_state.in_(("unreviewed", "verified"))).order_by(e.id)
+            listed.where(entity.curation_state.in_(("unreviewed", "verified"))).order_by(entity.id)
         ).all()
     candidates = candidates_of(tuple(row[:4]) for row in rows)
     described = {row.id: f"{row.folded_names}\n{row.description or ''}" for row in rows}

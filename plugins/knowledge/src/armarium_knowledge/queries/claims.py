@@ -61,13 +61,13 @@ def shown_claims(
     in_snapshot: *conn* is not in a step, so that cached texts are current.
     """
     ids = [row["id"] for row in rows]
-    named: dict[str, list[str]] = {claim_id: [] for claim_id in ids}
+    ids_by_claim: dict[str, list[str]] = {claim_id: [] for claim_id in ids}
     rests: dict[str, list[dict[str, Any]]] = {claim_id: [] for claim_id in ids}
     pairs = select(claim_entities.c.claim_id, claim_entities.c.entity_id)
     for claim_id, entity_id in conn.execute(
         pairs.where(is_among(claim_entities.c.claim_id, ids)).order_by(claim_entities.c.id)
     ):
-        named[claim_id].append(entity_id)
+        ids_by_claim[claim_id].append(entity_id)
     order = (claim_sources.c.position, claim_sources.c.id)
     for source in SOURCES.all(conn, is_among(claim_sources.c.claim_id, ids), order=order):
         rests[source["claim_id"]].append(source)
@@ -75,14 +75,18 @@ def shown_claims(
     pages = pages or Pages(conn)
     if in_snapshot:
         pages.know_kept(source for own in rests.values() for source in own)
-    return [_build_answer(row, named[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
+    return [_build_answer(row, ids_by_claim[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
 
 
 def _describe_entities(conn: Connection, ids: Iterable[str | None]) -> dict[str, Any]:
     document_ids = [document_id for document_id in dict.fromkeys(ids) if document_id is not None]
-    d = documents.c
+    document = documents.c
     rows = (
-        conn.execute(select(d.id, d.page_label, d.language).where(is_among(d.id, document_ids)))
+        conn.execute(
+            select(document.id, document.page_label, document.language).where(
+                is_among(document.id, document_ids)
+            )
+        )
         if document_ids
         else ()
     )
@@ -109,7 +113,7 @@ def _build_answer(
     ]
     about = [
         described[document_id]
-        for document_id in dict.fromkeys(s["document_id"] for s in sources)
+        for document_id in dict.fromkeys(source["document_id"] for source in sources)
         if document_id in described
     ]
     return {
@@ -117,7 +121,9 @@ def _build_answer(
         "entity_ids": entity_ids,
         "source_document_id": first,
         "source_ids": list(
-            dict.fromkeys(filter(None, (s["document_id"] or s["source_claim_id"] for s in sources)))
+            dict.fromkeys(
+                filter(None, (source["document_id"] or source["source_claim_id"] for source in sources))
+            )
         ),
         "source_excerpt": "\n".join(excerpts) or None,
         "source_char_start": min((place.page_start for place in placed), default=None),

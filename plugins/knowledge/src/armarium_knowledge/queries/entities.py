@@ -133,8 +133,8 @@ def list_entities(
         where.append(in_words(entities.c.folded_names, q))
     if document_id is not None:
         require_document(conn, document_id)
-        named = select(mentions.c.entity_id).where(mentions.c.document_id == document_id)
-        where.append(entities.c.id.in_(named))
+        named_ids = select(mentions.c.entity_id).where(mentions.c.document_id == document_id)
+        where.append(entities.c.id.in_(named_ids))
     if entity_id is not None:
         entity(conn, entity_id)
         entity_id = survivor_of(conn, entity_id)

@@ -64,20 +64,24 @@ class _Scope:
         """Return the condition for statements to be exported: none of their evidence is withheld, directly or
         through another statement.
         """
-        s = claim_sources.c
+        source = claim_sources.c
         query = select(claims.c.id).where(claims.c.merged_into_id.is_(None))
         claim_ids = set(self.conn.execute(query).scalars()) - set(HiddenKnowledge(self.conn).claims)
         refused: set[str] = set()
         if self.withheld:
             fresh = set(
-                self.conn.execute(select(s.claim_id).where(is_among(s.document_id, self.withheld))).scalars()
+                self.conn.execute(
+                    select(source.claim_id).where(is_among(source.document_id, self.withheld))
+                ).scalars()
             )
             while fresh:
                 refused |= fresh
-                resting = select(s.claim_id).where(is_among(s.source_claim_id, fresh))
+                resting = select(source.claim_id).where(is_among(source.source_claim_id, fresh))
                 fresh = set(self.conn.execute(resting).scalars()) - refused
         if self.ids is not None:
-            claim_ids &= set(self.conn.execute(select(s.claim_id).where(self.pages(s.document_id))).scalars())
+            claim_ids &= set(
+                self.conn.execute(select(source.claim_id).where(self.pages(source.document_id))).scalars()
+            )
         return frozenset(claim_ids - refused)
 
     @cached_property
@@ -85,20 +89,24 @@ class _Scope:
         """Return the condition for entities to be exported: those that exported pages and statements name;
         for a whole project also those that nothing names.
         """
-        m, c, e = mentions.c, claim_entities.c, entities.c
-        named = set(
-            self.conn.execute(select(m.entity_id).where(self.pages(m.document_id)).distinct()).scalars()
+        mention, claim_entity, entity = mentions.c, claim_entities.c, entities.c
+        named_ids = set(
+            self.conn.execute(
+                select(mention.entity_id).where(self.pages(mention.document_id)).distinct()
+            ).scalars()
         )
-        named |= set(
-            self.conn.execute(select(c.entity_id).where(is_among(c.claim_id, self.claims))).scalars()
+        named_ids |= set(
+            self.conn.execute(
+                select(claim_entity.entity_id).where(is_among(claim_entity.claim_id, self.claims))
+            ).scalars()
         )
-        query = select(e.id).where(NOT_MERGED)
+        query = select(entity.id).where(NOT_MERGED)
         entity_ids = set(self.conn.execute(query).scalars())
         if self.ids is not None:
-            return frozenset(entity_ids & named)
-        elsewhere = set(self.conn.execute(select(m.entity_id).distinct()).scalars())
-        elsewhere |= set(self.conn.execute(select(c.entity_id).distinct()).scalars())
-        return frozenset(entity_ids - (elsewhere - named))
+            return frozenset(entity_ids & named_ids)
+        elsewhere = set(self.conn.execute(select(mention.entity_id).distinct()).scalars())
+        elsewhere |= set(self.conn.execute(select(claim_entity.entity_id).distinct()).scalars())
+        return frozenset(entity_ids - (elsewhere - named_ids))
 
     @cached_property
     def free(self) -> frozenset[str]:
@@ -107,9 +115,11 @@ class _Scope:
         """
         if not self.withheld:
             return self.entities
-        m = mentions.c
-        named = select(m.entity_id).where(is_among(m.document_id, self.withheld)).distinct()
-        return self.entities - set(self.conn.execute(named).scalars())
+        mention = mentions.c
+        withheld_ids = (
+            select(mention.entity_id).where(is_among(mention.document_id, self.withheld)).distinct()
+        )
+        return self.entities - set(self.conn.execute(withheld_ids).scalars())
 
     def rows(
         self, of: Rows, ids: Collection[str] | None, where: ColumnElement[bool] = true()

@@ -89,8 +89,10 @@ def same_entities(conn: Connection, end_id: str) -> tuple[str, list[str]] | None
 
 def entity_count(conn: Connection, document_id: str) -> int:
     """Return how many entities a document names."""
-    named = select(func.count(mentions.c.entity_id.distinct())).where(mentions.c.document_id == document_id)
-    return int(conn.execute(named).scalar_one())
+    count_named = select(func.count(mentions.c.entity_id.distinct())).where(
+        mentions.c.document_id == document_id
+    )
+    return int(conn.execute(count_named).scalar_one())
 
 
 def resting_on(conn: Connection, document_ids: Sequence[str]) -> Mapping[str, tuple[Table, list[str]]]:

@@ -121,9 +121,9 @@ def list_mentions(conn: Connection, entity_id: str, limit: Limit = 100, offset: 
     entity(conn, entity_id)
     entity_id = survivor_of(conn, entity_id)
     # Those in the Trash are few, and have an index.
-    gone = select(documents.c.id).where(documents.c.deleted_at.is_not(None))
+    deleted_ids = select(documents.c.id).where(documents.c.deleted_at.is_not(None))
     order = (mentions.c.document_id, mentions.c.created_at, mentions.c.id)
-    where = (mentions.c.entity_id == entity_id, mentions.c.document_id.not_in(gone))
+    where = (mentions.c.entity_id == entity_id, mentions.c.document_id.not_in(deleted_ids))
     page = Mention.rows.page(conn, *where, order=order, limit=limit, offset=offset)
     return {**page, "items": shown_mentions(conn, page["items"])}
 
@@ -140,11 +140,15 @@ def page_mentions(
     rows = Mention.rows.all(
         conn, mentions.c.document_id == document_id, order=(mentions.c.created_at, mentions.c.id)
     )
-    named = _name_entities(conn, (row["entity_id"] for row in rows))
+    entities_by_id = _name_entities(conn, (row["entity_id"] for row in rows))
     items = [
-        {**item, "canonical_name": named[item["entity_id"]][0], "entity_type": named[item["entity_id"]][1]}
+        {
+            **item,
+            "canonical_name": entities_by_id[item["entity_id"]][0],
+            "entity_type": entities_by_id[item["entity_id"]][1],
+        }
         for item in on_page(conn, places, rows)
-        if item["entity_id"] in named
+        if item["entity_id"] in entities_by_id
     ]
     lost = sum(not item["placed"] for item in items)
     items = [item for item in items if not (unplaced and item["placed"])]
@@ -192,19 +196,19 @@ def statements(conn: Connection, segment_id: str) -> dict[str, Any]:
     places = PagePlaces(conn, document_id)
     own = mentions.c.document_id == document_id
     rows = Mention.rows.all(conn, own, order=(mentions.c.created_at, mentions.c.id))
-    named = _name_entities(conn, (row["entity_id"] for row in rows))
+    entities_by_id = _name_entities(conn, (row["entity_id"] for row in rows))
     listed = []
     for row, place in zip(rows, places_of(places, rows), strict=True):
         is_here = (
             place.segment_id == segment_id if isinstance(place, Place) else row["segment_id"] == segment_id
         )
-        if is_here and row["entity_id"] in named:
+        if is_here and row["entity_id"] in entities_by_id:
             at = place if isinstance(place, Place) else None
             listed.append(
                 {
                     "mention": row["id"],
                     "entity_id": row["entity_id"],
-                    "canonical_name": named[row["entity_id"]][0],
+                    "canonical_name": entities_by_id[row["entity_id"]][0],
                     "char_start": at.line_start if at else None,
                     "char_end": at.line_end if at else None,
                     "source_char_start": at.page_start if at else None,
@@ -252,7 +256,12 @@ def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> lis
 
 def verdict_on(conn: Connection, layer: str, target_id: str) -> str | None:
     """Return the verdict on a proposal that counts: the newest of a person, else the newest of a model."""
-    v = verdicts.c
-    newest = (v.trust != "person", v.created_at.desc(), v.id.desc())
-    verdict = select(v.verdict).where(v.layer == layer, v.target_id == target_id).order_by(*newest).limit(1)
+    verdict_columns = verdicts.c
+    newest = (verdict_columns.trust != "person", verdict_columns.created_at.desc(), verdict_columns.id.desc())
+    verdict = (
+        select(verdict_columns.verdict)
+        .where(verdict_columns.layer == layer, verdict_columns.target_id == target_id)
+        .order_by(*newest)
+        .limit(1)
+    )
     return conn.execute(verdict).scalar_one_or_none()

@@ -84,8 +84,12 @@ def _list_texts(values: Iterable[str | None]) -> list[dict[str, Any]]:
 
 def _meets(condition: Condition, row: Mapping[str, Any]) -> bool:
     """Return whether an entity has what is asked; texts are compared by their folded words, dates by how they begin."""
-    known = PROPERTIES.get(condition.property)
-    here = [fold(str(text)) for value in (known.values(row) if known else ()) for text in value.values()]
+    known_property = PROPERTIES.get(condition.property)
+    here = [
+        fold(str(text))
+        for value in (known_property.values(row) if known_property else ())
+        for text in value.values()
+    ]
     is_date = condition.property == "date"
     met = [
         any(text == folded or (is_date and text.startswith(folded)) for text in here)
@@ -108,18 +112,18 @@ def candidates(conn: Connection, questions: Sequence[Question]) -> list[list[dic
 
     Scores go from 0 to 100. `match` is said of a candidate with the very name, all conditions met, and no rival.
     """
-    known = _read_names(conn) if any(question.name for question in questions) else _Names([], [])
+    names = _read_names(conn) if any(question.name for question in questions) else _Names([], [])
     answers = []
     for question in questions:
-        answer = _answer(conn, known, question)
+        answer = _answer(conn, names, question)
         if not answer and question.types and not question.only_these_types:
-            others = _answer(conn, known, replace(question, types=()))
+            others = _answer(conn, names, replace(question, types=()))
             answer = [{**candidate, "match": False} for candidate in others]
         answers.append(answer)
     return answers
 
 
-def _visible(conn: Connection) -> list[ColumnElement[bool]]:
+def _make_conditions(conn: Connection) -> list[ColumnElement[bool]]:
     hidden = HiddenKnowledge(conn).entities
     return [
         NOT_MERGED,
@@ -130,29 +134,41 @@ def _visible(conn: Connection) -> list[ColumnElement[bool]]:
 
 def _read_names(conn: Connection) -> _Names:
     columns = (entities.c.id, entities.c.entity_type, entities.c.language, entities.c.folded_names)
-    known = _Names([], [])
-    for entity_id, entity_type, language, folded in conn.execute(select(*columns).where(*_visible(conn))):
+    names = _Names([], [])
+    for entity_id, entity_type, language, folded in conn.execute(
+        select(*columns).where(*_make_conditions(conn))
+    ):
         for name in filter(None, folded.split("\n")):
-            known.names.append(_in_order(name))
-            known.owners.append(Candidate(entity_id, entity_type, language, (name,)))
-    return known
+            names.names.append(_in_order(name))
+            names.owners.append(Candidate(entity_id, entity_type, language, (name,)))
+    return names
 
 
 def _in_order(name: str) -> str:
     return " ".join(sorted(name.split()))
 
 
-def _answer(conn: Connection, known: _Names, question: Question) -> list[dict[str, Any]]:
-    alike = _score_names(conn, known, question) if question.name else {}
-    where = [*_visible(conn), *([entities.c.entity_type.in_(question.types)] if question.types else [])]
+def _answer(conn: Connection, names: _Names, question: Question) -> list[dict[str, Any]]:
+    alike = _score_names(conn, names, question) if question.name else {}
+    where = [
+        *_make_conditions(conn),
+        *([entities.c.entity_type.in_(question.types)] if question.types else []),
+    ]
     if question.ids:
         where.append(entities.c.id.in_(question.ids))
     elif question.name:
         where.append(is_among(entities.c.id, list(alike)))
     elif question.conditions:
         values = [value for condition in question.conditions for value in condition.values]
-        written = [cast(column, Text) for column in (entities.c.authority_links, entities.c.place_values)]
-        columns = [*written, entities.c.description, entities.c.language, cast(entities.c.date_values, Text)]
+        written_columns = [
+            cast(column, Text) for column in (entities.c.authority_links, entities.c.place_values)
+        ]
+        columns = [
+            *written_columns,
+            entities.c.description,
+            entities.c.language,
+            cast(entities.c.date_values, Text),
+        ]
         where.append(
             or_(
                 *(column.contains(value, autoescape=True) for column in columns for value in values),
@@ -193,18 +209,18 @@ def _answer(conn: Connection, known: _Names, question: Question) -> list[dict[st
     ]
 
 
-def _score_names(conn: Connection, known: _Names, question: Question) -> dict[str, float]:
+def _score_names(conn: Connection, names: _Names, question: Question) -> dict[str, float]:
     """Return how alike the most similar name of each entity is, of the most similar ones and those that contain it."""
     from rapidfuzz import process
     from rapidfuzz.distance import JaroWinkler
 
-    where = [*_visible(conn), in_words(entities.c.folded_names, question.name)]
+    where = [*_make_conditions(conn), in_words(entities.c.folded_names, question.name)]
     if question.types:
         # Narrowed first: the most similar names of other types would take the places of these.
         where.append(entities.c.entity_type.in_(question.types))
-        pairs = zip(*known, strict=True)
+        pairs = zip(*names, strict=True)
         of_type = [pair for pair in pairs if pair[1].entity_type in question.types]
-        known = _Names([name for name, _ in of_type], [owner for _, owner in of_type])
+        names = _Names([name for name, _ in of_type], [owner for _, owner in of_type])
     containing = select(entities.c.id).where(*where)
     limit = 10 * question.limit
     best = dict.fromkeys(conn.scalars(containing.order_by(entities.c.id).limit(limit)), LEAST_ALIKE)
@@ -212,10 +228,10 @@ def _score_names(conn: Connection, known: _Names, question: Question) -> dict[st
     ordered_forms = [_in_order(form) for form in forms if form]
     for form in ordered_forms:
         near = process.extract(
-            form, known.names, scorer=JaroWinkler.similarity, score_cutoff=LEAST_ALIKE, limit=limit
+            form, names.names, scorer=JaroWinkler.similarity, score_cutoff=LEAST_ALIKE, limit=limit
         )
         for _, _, at in near:
-            owner = known.owners[at]
+            owner = names.owners[at]
             compared = compare_names(owner, Candidate("", owner.entity_type, owner.language, forms))
             if compared is not None:
                 best[owner.id] = max(best.get(owner.id, 0.0), compared[0])
@@ -230,11 +246,11 @@ def entity_rows(
     page = Entity.rows.page(conn, *where, order=order, limit=limit, offset=offset)
     rows = shown_entities(conn, page["items"])
     parent_ids = {row["parent_id"] for row in rows if row["parent_id"]}
-    named = select(entities.c.id, entities.c.canonical_name).where(
-        *_visible(conn), is_among(entities.c.id, list(parent_ids))
+    select_names = select(entities.c.id, entities.c.canonical_name).where(
+        *_make_conditions(conn), is_among(entities.c.id, list(parent_ids))
     )
     parents = (
-        {parent.id: {"id": parent.id, "name": parent.canonical_name} for parent in conn.execute(named)}
+        {parent.id: {"id": parent.id, "name": parent.canonical_name} for parent in conn.execute(select_names)}
         if parent_ids
         else {}
     )
@@ -243,14 +259,14 @@ def entity_rows(
 
 def visible_entities(conn: Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return those of the entities that are shown, by id."""
-    rows = entity_rows(conn, *_visible(conn), is_among(entities.c.id, list(ids)), limit=len(ids) or 1)
+    rows = entity_rows(conn, *_make_conditions(conn), is_among(entities.c.id, list(ids)), limit=len(ids) or 1)
     return {row["id"]: row for row in rows}
 
 
 def suggested_entities(conn: Connection, prefix: str, offset: int, limit: int) -> list[dict[str, Any]]:
     """Return entities with a name in which all words of *prefix* occur, by name."""
     rows = entity_rows(
-        conn, *_visible(conn), in_words(entities.c.folded_names, prefix), limit=limit, offset=offset
+        conn, *_make_conditions(conn), in_words(entities.c.folded_names, prefix), limit=limit, offset=offset
     )
     return [
         {
@@ -265,7 +281,12 @@ def suggested_entities(conn: Connection, prefix: str, offset: int, limit: int) -
 
 def entity_types(conn: Connection) -> list[dict[str, str]]:
     """Return the types of the entities that are shown."""
-    query = select(entities.c.entity_type).where(*_visible(conn)).distinct().order_by(entities.c.entity_type)
+    query = (
+        select(entities.c.entity_type)
+        .where(*_make_conditions(conn))
+        .distinct()
+        .order_by(entities.c.entity_type)
+    )
     return [named_type(entity_type) for entity_type in conn.scalars(query)]
 
 

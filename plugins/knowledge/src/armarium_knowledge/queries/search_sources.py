@@ -26,7 +26,7 @@ def _fits(column: ColumnElement[str], words: Iterable[str]) -> ColumnElement[boo
     return and_(*(column.contains(fold(word), autoescape=True) for word in words))
 
 
-def _visible(table: Table, hidden: list[str]) -> Iterator[ColumnElement[bool]]:
+def _make_conditions(table: Table, hidden: list[str]) -> Iterator[ColumnElement[bool]]:
     if hidden:
         yield ~is_among(table.c.id, hidden)
 
@@ -35,13 +35,13 @@ def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[
     def find(conn: Connection, text: str) -> list[str]:
         if not fold(text):
             return []
-        named = select(entities.c.id).where(
+        named_ids = select(entities.c.id).where(
             entities.c.entity_type == entity_type,
             NOT_MERGED,
             in_words(entities.c.folded_names, text),
-            *_visible(entities, HiddenKnowledge(conn).entities),
+            *_make_conditions(entities, HiddenKnowledge(conn).entities),
         )
-        query = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named))
+        query = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named_ids))
         return list(conn.execute(query).scalars())
 
     return find
@@ -52,7 +52,7 @@ def _search_entities(conn: Connection, words: tuple[str, ...], most: int) -> Ite
         conn,
         NOT_MERGED,
         _fits(entities.c.folded_names, words),
-        *_visible(entities, HiddenKnowledge(conn).entities),
+        *_make_conditions(entities, HiddenKnowledge(conn).entities),
         order=(func.length(entities.c.canonical_name), entities.c.canonical_name, entities.c.id),
         limit=most,
         offset=0,
@@ -72,7 +72,7 @@ def _search_claims(conn: Connection, words: tuple[str, ...], most: int) -> Itera
         .where(
             claims.c.merged_into_id.is_(None),
             _fits(claims.c.folded_text, words),
-            *_visible(claims, HiddenKnowledge(conn).claims),
+            *_make_conditions(claims, HiddenKnowledge(conn).claims),
         )
         .order_by(claims.c.created_at.desc(), claims.c.id)
         .limit(most)

@@ -107,25 +107,32 @@ def verdicts_in_doubt(conn: Connection, resting: Sequence[StaleRow]) -> list[Sta
     (*resting*), if it was given before the line changed.
     """
     about = {("claims", row.id): row for row in resting if row.kind == "statement"}
-    named = {row.id: row for row in resting if row.kind == "mention"}
+    mentions_by_id = {row.id: row for row in resting if row.kind == "mention"}
     mention_rows = conn.execute(
-        select(mentions.c.id, mentions.c.entity_id).where(is_among(mentions.c.id, named))
+        select(mentions.c.id, mentions.c.entity_id).where(is_among(mentions.c.id, mentions_by_id))
     ).all()
-    about |= {("entities", row.entity_id): named[row.id] for row in mention_rows if row.entity_id is not None}
+    about |= {
+        ("entities", row.entity_id): mentions_by_id[row.id]
+        for row in mention_rows
+        if row.entity_id is not None
+    }
     if not about:
         return []
-    v, r = verdicts.c, representations.c
+    verdict, reading = verdicts.c, representations.c
     lines = {row.segment_id for row in about.values() if row.segment_id is not None}
     newest_of = (
-        select(r.segment_id, func.max(r.created_at))
-        .where(is_among(r.segment_id, lines))
-        .group_by(r.segment_id)
+        select(reading.segment_id, func.max(reading.created_at))
+        .where(is_among(reading.segment_id, lines))
+        .group_by(reading.segment_id)
     )
     changed = {row[0]: row[1] for row in conn.execute(newest_of)}
     verdict_rows = conn.execute(
-        select(v.id, v.layer, v.target_id, v.created_at)
-        .where(is_among(v.target_id, [target for _, target in about]), v.layer.in_(("claims", "entities")))
-        .order_by(v.created_at, v.id)
+        select(verdict.id, verdict.layer, verdict.target_id, verdict.created_at)
+        .where(
+            is_among(verdict.target_id, [target for _, target in about]),
+            verdict.layer.in_(("claims", "entities")),
+        )
+        .order_by(verdict.created_at, verdict.id)
     ).all()
     newest = {(row.layer, row.target_id): row for row in verdict_rows if (row.layer, row.target_id) in about}
     return [
@@ -188,8 +195,8 @@ def list_staleness(
         own = get_segment(conn, segment_id).document_id
         pages = {own} if pages is None else pages & {own}
         # What was merged away or split is told of where its text is now.
-        now = {segment_id, *follow_segment(conn, segment_id)}
-        lines = now if lines is None else lines & now
+        following = {segment_id, *follow_segment(conn, segment_id)}
+        lines = following if lines is None else lines & following
     page_ids = _last_written(conn) if pages is None else sorted(pages)
     looked = page_ids[offset : offset + limit]
     items = in_doubt(engine, library, conn, looked, lines)
@@ -199,13 +206,13 @@ def list_staleness(
 
 def _last_written(conn: Connection) -> list[str]:
     """Return the live pages that have readings, the one with the newest first."""
-    r = representations.c
+    reading = representations.c
     newest = (
-        select(r.document_id)
-        .join(documents, documents.c.id == r.document_id)
-        .where(r.segment_id.is_not(None), documents.c.deleted_at.is_(None))
-        .group_by(r.document_id)
-        .order_by(func.max(r.created_at).desc(), r.document_id)
+        select(reading.document_id)
+        .join(documents, documents.c.id == reading.document_id)
+        .where(reading.segment_id.is_not(None), documents.c.deleted_at.is_(None))
+        .group_by(reading.document_id)
+        .order_by(func.max(reading.created_at).desc(), reading.document_id)
     )
     return list(conn.execute(newest).scalars())
 

@@ -129,7 +129,7 @@ class WithheldKnowledge(WithheldAlong):
         raw = raw_of(conn)
         query = _WITHHELD_CLAIMS.format(documents=documents, parts=parts)
         claims = [row[0] for row in raw.execute(query)]
-        named = _WITHHELD_ENTITIES.format(documents=documents, parts=parts)
-        entities = [row[0] for row in raw.execute(named, {"claims": json_text(claims)})]
+        withheld_query = _WITHHELD_ENTITIES.format(documents=documents, parts=parts)
+        entities = [row[0] for row in raw.execute(withheld_query, {"claims": json_text(claims)})]
         merged = raw.execute(_MERGED_INTO, {"hidden": json_text(entities)}) if entities else ()
         return [*claims, *(row[0] for row in merged)]

@@ -116,8 +116,8 @@ class DraftQuery(Sent):
         for condition in self.conditions:
             values = _read_texts(condition.propertyValue)
             if condition.matchType == "property":
-                sent = (condition.propertyId, values, condition.matchQuantifier, condition.required)
-                conditions.append(Condition(*sent))
+                fields = (condition.propertyId, values, condition.matchQuantifier, condition.required)
+                conditions.append(Condition(*fields))
             else:
                 texts[condition.matchType] += values
         types = (self.type,) if self.type else ()

@@ -63,7 +63,7 @@ def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
         # A shape inside another one needs that one's id: outer shapes are written first.
         keys = {shape.key for shape in waiting}
         ready = [shape for shape in waiting if shape.inside not in keys] or waiting
-        written = ctx.run(
+        answer = ctx.run(
             "segment.create_many",
             {
                 "segments": [
@@ -80,9 +80,9 @@ def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
                 ]
             },
         )
-        ids |= {shape.key: segment["id"] for shape, segment in zip(ready, written["items"], strict=True)}
-        done = {shape.key for shape in ready}
-        waiting = [shape for shape in waiting if shape.key not in done]
+        ids |= {shape.key: segment["id"] for shape, segment in zip(ready, answer["items"], strict=True)}
+        ready_keys = {shape.key for shape in ready}
+        waiting = [shape for shape in waiting if shape.key not in ready_keys]
     for line in p.lines:
         ctx.run(
             "segment.update",

@@ -54,7 +54,7 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
     best = Gutter(0, 0, -1.0)
     # Letters count as lighter paper here: the straight edge of a printed column is not the edge of a sheet.
     paper = cv2.dilate(sheet.grey, numpy.ones((3, max(3, round(0.006 * sheet.width)) | 1), numpy.uint8))
-    fold, step, white = _fold(sheet.grey), _step(paper), _white(sheet)
+    fold, step, white = _fold(sheet.grey), _step(paper), _mark_white(sheet)
     height = sheet.height
     # A camera rarely looks straight down, so the fold leans.
     for lean in numpy.linspace(-0.02, 0.02, 9) * sheet.width:
@@ -72,10 +72,10 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
             best = Gutter(float(top), float(foot), float(score[at]))
     if best.score < SURE or not _both_sides(sheet, best, (left, right)):
         return None
-    return _deepest(sheet, best)
+    return _move_into_shadow(sheet, best)
 
 
-def _deepest(sheet: Sheet, gutter: Gutter) -> Gutter:
+def _move_into_shadow(sheet: Sheet, gutter: Gutter) -> Gutter:
     """Return the gutter moved to the bottom of its shadow, if it lies in one: the sides of a shadow are steps too."""
     lean, near = (gutter.foot - gutter.top) * sheet.width, max(3, round(0.018 * sheet.width))
     at = round(gutter.x * sheet.width)
@@ -123,7 +123,7 @@ def _step(grey: Pixels) -> Pixels:
     return numpy.clip((numpy.roll(small, reach, axis=1) - numpy.roll(small, -reach, axis=1)) / 24, -1, 1)
 
 
-def _white(sheet: Sheet) -> Pixels:
+def _mark_white(sheet: Sheet) -> Pixels:
     """Return 1 for every pixel without writing close to its left and right, otherwise 0."""
     span = max(3, round(0.012 * sheet.width)) | 1
     near = cv2.dilate(sheet.ink.astype(numpy.uint8), numpy.ones((1, span), numpy.uint8))

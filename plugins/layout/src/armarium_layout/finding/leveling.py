@@ -174,12 +174,12 @@ def bend_of(curves: Sequence[Curve]) -> Bend | None:
     if len(long) < 4:
         return None
     heights = sorted(median(point[1] for point in curve) for curve in long)
-    pitch = median(b - a for a, b in itertools.pairwise(heights)) or 0.03
+    pitch = median(next_height - height for height, next_height in itertools.pairwise(heights)) or 0.03
     xs, ys, owners = [], [], []
     for number, curve in enumerate(long):
         places = numpy.linspace(curve[0][0], curve[-1][0], 16)
         xs.append(places)
-        ys.append(numpy.interp(places, [p[0] for p in curve], [p[1] for p in curve]))
+        ys.append(numpy.interp(places, [point[0] for point in curve], [point[1] for point in curve]))
         owners.append(numpy.full(16, number))
     x, y, owner = numpy.concatenate(xs), numpy.concatenate(ys), numpy.concatenate(owners)
     # The average height of a line is its own; only its bend is that of the page.
@@ -198,7 +198,7 @@ def bend_of(curves: Sequence[Curve]) -> Bend | None:
         spread = max(1e-5, 1.5 * float(numpy.median(off)))
         weights = numpy.minimum(1.0, spread / numpy.maximum(off, 1e-9))
     before, after = (
-        float(numpy.percentile(numpy.abs(left), 75)) for left in (drops, drops - terms @ factors)
+        float(numpy.percentile(numpy.abs(offsets), 75)) for offsets in (drops, drops - terms @ factors)
     )
     if before < BENT * max(pitch, 0.01) or after > 0.8 * before:
         return None

@@ -81,7 +81,7 @@ def _tracks(
     height, width = shape
     plain: list[tuple[int, Pixels] | None] = []
     for points in baselines:
-        xs, ys = numpy.array([p[0] for p in points]), numpy.array([p[1] for p in points])
+        xs, ys = numpy.array([point[0] for point in points]), numpy.array([point[1] for point in points])
         if len(points) < 2 or abs(xs[-1] - xs[0]) <= abs(ys[-1] - ys[0]):
             plain.append(None)
             continue
@@ -94,8 +94,8 @@ def _tracks(
         plain.append((left, numpy.clip(numpy.interp(columns, xs[order], ys[order]), 0, height - 1)))
     tallest = TALLEST * letters
     pitches = [_pitch(number, plain, SAME_ROW * letters) for number in range(len(plain))]
-    known = [pitch for pitch in pitches if pitch is not None]
-    usual = min(median(known) if known else height / 30, tallest or height)
+    known_pitches = [pitch for pitch in pitches if pitch is not None]
+    usual = min(median(known_pitches) if known_pitches else height / 30, tallest or height)
     tracks: list[Track | None] = []
     for line, pitch in zip(plain, pitches, strict=True):
         # A line far from the others is as tall as they are.

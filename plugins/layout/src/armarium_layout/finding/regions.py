@@ -70,30 +70,33 @@ def _pieces_of_a_row(lines: Sequence[Box]) -> list[tuple[int, int]]:
     order = sorted(range(len(lines)), key=lambda n: lines[n].left)
     widest = WIDE_GAP * max((box.height for box in lines), default=0.0)
     for place, line_number in enumerate(order):
-        a = lines[line_number]
+        line = lines[line_number]
         for other in order[place + 1 :]:
-            b = lines[other]
-            if b.left - a.left > a.width + widest:
+            below = lines[other]
+            if below.left - line.left > line.width + widest:
                 break
-            height = min(a.height, b.height)
-            down = min(a.bottom, b.bottom) - max(a.top, b.top)
-            if down <= 0.5 * height or max(a.height, b.height) >= TALLER * height:
+            height = min(line.height, below.height)
+            down = min(line.bottom, below.bottom) - max(line.top, below.top)
+            if down <= 0.5 * height or max(line.height, below.height) >= TALLER * height:
                 continue
-            gap = b.left - a.right
-            if gap <= GUTTER * height or (gap <= WIDE_GAP * height and _runs_on(lines, a, b)):
+            gap = below.left - line.right
+            if gap <= GUTTER * height or (gap <= WIDE_GAP * height and _runs_on(lines, line, below)):
                 joined.append((line_number, other))
     return joined
 
 
-def _runs_on(lines: Sequence[Box], a: Box, b: Box) -> bool:
+def _runs_on(lines: Sequence[Box], upper: Box, lower: Box) -> bool:
     """Return whether more of the lines above and below continue across the gap between two pieces of a row
     than break there.
     """
-    middle, height = (a.right + b.left) / 2, max(a.height, b.height)
-    top, bottom = min(a.top, b.top) - AROUND * height, max(a.bottom, b.bottom) + AROUND * height
+    middle, height = (upper.right + lower.left) / 2, max(upper.height, lower.height)
+    top, bottom = (
+        min(upper.top, lower.top) - AROUND * height,
+        max(upper.bottom, lower.bottom) + AROUND * height,
+    )
     across = beside = 0
     for line in lines:
-        if line is a or line is b or not top < line.middle[1] < bottom:
+        if line is upper or line is lower or not top < line.middle[1] < bottom:
             continue
         if line.left < middle - 0.3 * height and line.right > middle + 0.3 * height:
             across += 1
@@ -102,10 +105,10 @@ def _runs_on(lines: Sequence[Box], a: Box, b: Box) -> bool:
     return across >= 2 and across >= beside
 
 
-def _overlap_share(a: Box, b: Box) -> float:
+def _overlap_share(first: Box, second: Box) -> float:
     """Return the horizontal overlap of two boxes as a share of the narrower one."""
-    narrower = min(a.width, b.width)
-    return (min(a.right, b.right) - max(a.left, b.left)) / narrower if narrower > 0 else 0.0
+    narrower = min(first.width, second.width)
+    return (min(first.right, second.right) - max(first.left, second.left)) / narrower if narrower > 0 else 0.0
 
 
 def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
@@ -114,17 +117,17 @@ def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
     below: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
     for place, row_number in enumerate(order):
-        a = rows[row_number]
+        row = rows[row_number]
         nearest: float | None = None
         for other in order[place + 1 :]:
-            b = rows[other]
-            if b.middle[1] - a.middle[1] < 0.5 * min(a.height, b.height):
+            other_row = rows[other]
+            if other_row.middle[1] - row.middle[1] < 0.5 * min(row.height, other_row.height):
                 continue
-            if nearest is not None and b.top > nearest:
+            if nearest is not None and other_row.top > nearest:
                 break
-            if _overlap_share(a, b) > 0:
+            if _overlap_share(row, other_row) > 0:
                 # All lines in the first row below, not only one of them.
-                nearest = b.middle[1] if nearest is None else nearest
+                nearest = other_row.middle[1] if nearest is None else nearest
                 below.setdefault(row_number, []).append(other)
                 above.setdefault(other, []).append(row_number)
     pairs = [
@@ -139,15 +142,17 @@ def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
     return [pair for pair in pairs if _are_near(rows[pair[0]], rows[pair[1]], distances[pair], usual)]
 
 
-def _are_alike(a: Box, b: Box) -> bool:
-    if a.width < SHORT * b.width and a.left - b.left > SHORT * b.width:
+def _are_alike(first: Box, second: Box) -> bool:
+    if first.width < SHORT * second.width and first.left - second.left > SHORT * second.width:
         return False
-    return _overlap_share(a, b) >= OVERLAP and max(a.height, b.height) <= TALLER * min(a.height, b.height)
+    return _overlap_share(first, second) >= OVERLAP and max(first.height, second.height) <= TALLER * min(
+        first.height, second.height
+    )
 
 
-def _are_near(a: Box, b: Box, distance: float, usual: float) -> bool:
-    white = b.top - a.bottom
-    return distance <= SPACING * usual or white <= BREAK * min(a.height, b.height)
+def _are_near(first: Box, second: Box, distance: float, usual: float) -> bool:
+    white = second.top - first.bottom
+    return distance <= SPACING * usual or white <= BREAK * min(first.height, second.height)
 
 
 def hull_of(lines: Sequence[Box], pad: float = 0.0) -> Box:

@@ -67,7 +67,7 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     # A leaning rule is made of steps of a pixel: thickened by a row, its runs are unbroken.
     thick = cv2.dilate(turned_ink, numpy.ones((3, 1), numpy.uint8))
     if upright:
-        thick = cv2.bitwise_or(thick, _faint(grey, 3 * run))
+        thick = cv2.bitwise_or(thick, _mark_faint(grey, 3 * run))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, numpy.ones((1, run), numpy.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(runs, connectivity=8)
     pieces = []
@@ -95,7 +95,7 @@ def _is_edge(rule: Rule, turned_ink: Pixels) -> bool:
     )
 
 
-def _faint(grey: Pixels, window: int) -> Pixels:
+def _mark_faint(grey: Pixels, window: int) -> Pixels:
     """Return where a line is barely darker than the paper, but for most of each *window* along it."""
     flat = cv2.GaussianBlur(grey, (0, 0), 0.8)
     across = cv2.morphologyEx(flat, cv2.MORPH_BLACKHAT, numpy.ones((9, 1), numpy.uint8))
@@ -119,13 +119,13 @@ def _is_ruled(thick: Pixels, grey: Pixels, rule: Rule, aside: float) -> bool:
     # A rule drawn by hand, or beside a fold, bends: its ink is looked for slightly to either side of the
     # straight line.
     bend = range(-BEND, BEND + 1)
-    on = float(numpy.maximum.reduce([sample(thick, away) for away in bend]).mean())
+    thickness = float(numpy.maximum.reduce([sample(thick, away) for away in bend]).mean())
     paper = [float(numpy.median(sample(grey, sign * 2.5 * aside))) for sign in (-1, 1)]
     if min(paper) < EDGE * max(paper):
         return False
     # The other line of a double rule is on one side; letters are on both.
     sides = [min(measure_ink(sign * away) for away in (aside, 1.6 * aside, 2.2 * aside)) for sign in (-1, 1)]
-    return on >= INKED and max(sides) < CLEAR * on
+    return thickness >= INKED and max(sides) < CLEAR * thickness
 
 
 def _height(part: Pixels) -> float:
@@ -156,12 +156,12 @@ def _join_rules(pieces: list[Rule], least: float) -> list[Rule]:
     return joined
 
 
-def _joined_rule(a: Rule, b: Rule) -> Rule:
-    begin, end = min(a.along[0], b.along[0]), max(a.along[1], b.along[1])
-    xs = [*a.along, *b.along]
-    ys = [*a.at, *b.at]
-    weights = [a.length, a.length, b.length, b.length]
+def _joined_rule(first: Rule, second: Rule) -> Rule:
+    begin, end = min(first.along[0], second.along[0]), max(first.along[1], second.along[1])
+    xs = [*first.along, *second.along]
+    ys = [*first.at, *second.at]
+    weights = [first.length, first.length, second.length, second.length]
     if end - begin <= 0 or len(set(xs)) < 2:
-        return a
+        return first
     slope, base = numpy.polyfit(xs, ys, 1, w=numpy.sqrt(weights))
     return Rule((begin, end), (float(slope * begin + base), float(slope * end + base)))

@@ -63,9 +63,9 @@ def _trim_paper(ink: Pixels) -> Pixels | None:
 def _places(example: Pixels, number: int, ink: Pixels, like: float) -> list[Sign]:
     places = []
     scale = min(1.0, TALL / min(example.shape), LONGEST / max(example.shape))
-    page = _soft(ink, scale)
+    page = _soften(ink, scale)
     for size in SIZES:
-        pattern = _soft(example, scale * size)
+        pattern = _soften(example, scale * size)
         # Paper around the sign counts too: a stroke of a larger letter is not the sign.
         pattern = numpy.pad(pattern, 3)
         if pattern.shape[0] >= page.shape[0] or pattern.shape[1] >= page.shape[1] or not pattern.std():
@@ -83,7 +83,7 @@ def _places(example: Pixels, number: int, ink: Pixels, like: float) -> list[Sign
     return places
 
 
-def _soft(ink: Pixels, scale: float) -> Pixels:
+def _soften(ink: Pixels, scale: float) -> Pixels:
     """Return ink at another scale and softened, so that strokes need not match pixel by pixel."""
     size = (max(1, round(ink.shape[1] * scale)), max(1, round(ink.shape[0] * scale)))
     shrunk = cv2.resize(ink.astype(numpy.float32), size, interpolation=cv2.INTER_AREA)

@@ -69,19 +69,19 @@ def tables_of(sheet: Sheet, lines: Sequence[Box] | None = None) -> list[Table]:
     if len(upright) < 2:
         return []
     level = rules_of(sheet, letters, upright=False)
-    written = list(lines) if lines is not None else rows_of(sheet.ink)
+    text_rows = list(lines) if lines is not None else rows_of(sheet.ink)
     tables = []
     for columns, rows in _grids(upright, level, letters):
-        columns, rows = _without_strokes(_without_edges(columns, rows), rows, written)
+        columns, rows = _without_strokes(_without_edges(columns, rows), rows, text_rows)
         if len(columns) < 2:
             continue
         box = _extent(columns, rows)
         if columns[-1].middle - columns[0].middle < SPREAD * box.width:
             continue
-        inside = [line for line in written if line.shared_area(box) > 0.5 * line.width * line.height]
+        inside = [line for line in text_rows if line.shared_area(box) > 0.5 * line.width * line.height]
         if _written_across(inside, columns, letters):
             continue
-        table = _build_ruled(box, columns, rows, inside, written)
+        table = _build_ruled(box, columns, rows, inside, text_rows)
         if table is not None:
             tables.append(table)
     return tables
@@ -103,7 +103,7 @@ def _written_across(lines: Sequence[Box], columns: Sequence[Rule], letters: floa
 
 def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple[list[Rule], list[Rule]]]:
     """Return groups of rules that cross, or run side by side at the same height, if they may be a table."""
-    upright, level = _holding(upright, level, letters)
+    upright, level = _select_grid(upright, level, letters)
     count = len(upright)
     parts = list(range(count + len(level)))
 
@@ -130,7 +130,7 @@ def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple
     ]
 
 
-def _holding(upright: list[Rule], level: list[Rule], letters: float) -> tuple[list[Rule], list[Rule]]:
+def _select_grid(upright: list[Rule], level: list[Rule], letters: float) -> tuple[list[Rule], list[Rule]]:
     """Return the rules that hold a grid together: a level one meets two vertical ones; a vertical one meets
     two level ones, or has a neighbour that begins and ends where it does, or within it. Strokes and
     underlines do neither.
@@ -170,15 +170,15 @@ def _runs_past(rule: Rule, other: Rule, level: list[Rule]) -> bool:
     return covers and any(_cross(rule, row) and _cross(other, row) for row in level)
 
 
-def _side_by_side(a: Rule, b: Rule, level: list[Rule], letters: float) -> bool:
+def _side_by_side(first: Rule, second: Rule, level: list[Rule], letters: float) -> bool:
     """Return vertical rules that begin and end together: columns without a frame."""
-    whole = max(a.length, b.length)
-    ends = max(abs(a.along[0] - b.along[0]), abs(a.along[1] - b.along[1]))
-    apart = abs(a.middle - b.middle)
+    whole = max(first.length, second.length)
+    ends = max(abs(first.along[0] - second.along[0]), abs(first.along[1] - second.along[1]))
+    apart = abs(first.middle - second.middle)
     if ends >= 0.08 * whole or apart >= max(0.5 * whole, WIDE_COLUMN * letters):
         return False
     # Boxes in a figure are side by side as well, but those are closed above and below.
-    return apart < 0.5 * whole or not any(_cross(rule, other) for rule in (a, b) for other in level)
+    return apart < 0.5 * whole or not any(_cross(rule, other) for rule in (first, second) for other in level)
 
 
 def _extent(columns: list[Rule], rows: list[Rule]) -> Box:
@@ -210,10 +210,10 @@ def _build_ruled(
         ys = [box.top, box.bottom]
         lines = [line for line in written if line.shared_area(Box(xs[0], box.top, xs[-1], box.bottom)) > 0]
     xs = _without_folds(xs, lines)
-    ys, drawn = _with_rows_of_text(ys, rows, xs, lines)
+    ys, are_drawn = _with_rows_of_text(ys, rows, xs, lines)
     if len(xs) < 3 or len(ys) < 3:
         return None
-    cells = _cells(xs, ys, columns, rows, drawn)
+    cells = _cells(xs, ys, columns, rows, are_drawn)
     whole = Box(xs[0], ys[0], xs[-1], ys[-1])
     middles = [line.middle for line in lines]
     # Figures and ornaments have frames too; rules that separate no writing are not a table.
@@ -283,8 +283,8 @@ def _without_folds(xs: list[float], lines: list[Box]) -> list[float]:
     narrow = NARROW * median(line.height for line in lines)
     separate = [xs[0]]
     for at, x in enumerate(xs[1:-1], 1):
-        written = sum(separate[-1] < line.middle[0] < x for line in lines)
-        if at > 1 and x - separate[-1] < narrow and written < BLOTS:
+        line_count = sum(separate[-1] < line.middle[0] < x for line in lines)
+        if at > 1 and x - separate[-1] < narrow and line_count < BLOTS:
             separate[-1] = (separate[-1] + x) / 2
         else:
             separate.append(x)
@@ -310,7 +310,9 @@ def _with_outer_columns(xs: list[float], lines: list[Box], box: Box) -> list[flo
     near = NEARBY * box.height
     left = [line.left for line in beside if line.middle[0] < xs[0] and xs[0] - line.right < near]
     right = [line.right for line in beside if line.middle[0] > xs[-1] and line.left - xs[-1] < near]
-    least = 0.25 * max((sum(a < line.middle[0] < b for line in beside) for a, b in pairwise(xs)), default=0)
+    least = 0.25 * max(
+        (sum(start < line.middle[0] < end for line in beside) for start, end in pairwise(xs)), default=0
+    )
     if len(left) > max(2, least):
         xs = [min(left), *xs]
     if len(right) > max(2, least):

@@ -27,9 +27,12 @@ def starts_of_rows(lines: list[Box], xs: list[float], tall: float) -> list[float
     counts = sorted(len(column) for column in filled)
     usual = counts[(len(counts) - 1) // 2]
     key = next((column for column in filled if 0.8 * usual <= len(column) <= 1.2 * usual), filled[0])
-    if median(b.top - a.top for a, b in pairwise(key)) < 1.2 * height:
+    if median(next_row.top - row.top for row, next_row in pairwise(key)) < 1.2 * height:
         return []
-    return [(a.bottom + b.top) / 2 if b.top > a.bottom else b.top for a, b in pairwise(key)]
+    return [
+        (row.bottom + next_row.top) / 2 if next_row.top > row.bottom else next_row.top
+        for row, next_row in pairwise(key)
+    ]
 
 
 def _one_a_row(boxes: list[Box]) -> list[Box]:
@@ -42,7 +45,7 @@ def _one_a_row(boxes: list[Box]) -> list[Box]:
             rows.append(box)
     if len(rows) < 4:
         return rows
-    usual = median(b.middle[1] - a.middle[1] for a, b in pairwise(rows))
+    usual = median(next_row.middle[1] - row.middle[1] for row, next_row in pairwise(rows))
     apart = [rows[0]]
     for row in rows[1:]:
         if row.middle[1] - apart[-1].middle[1] < 0.6 * usual:

@@ -38,21 +38,21 @@ def tie_words(
     read: what was read in each line so far, None if nothing was: each line gets the words most like it. If
     the text has as many lines as the page and nothing was read, its lines are used unchanged.
     """
-    written = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-    known = list(read or [None] * len(widths))
-    if not written or not widths:
+    text_lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    readings = list(read or [None] * len(widths))
+    if not text_lines or not widths:
         return [TiedWords("", 0.0) for _ in widths]
-    if len(written) == len(widths) and not any(known):
-        return [TiedWords(line, 1.0) for line in written]
+    if len(text_lines) == len(widths) and not any(readings):
+        return [TiedWords(line, 1.0) for line in text_lines]
     words: list[str] = []
     ends: set[int] = set()
-    for line in written:
+    for line in text_lines:
         words += line.split(" ")
         ends.add(len(words))
-    return _best(words, ends, widths, known)
+    return _cut_words(words, ends, widths, readings)
 
 
-def _best(
+def _cut_words(
     words: list[str], ends: set[int], widths: Sequence[float], read: Sequence[str | None]
 ) -> list[TiedWords]:
     """Return the cheapest way to cut *words* into as many runs as there are lines."""
@@ -127,9 +127,9 @@ def _trace_words(
     for number in range(len(widths) - 1, -1, -1):
         begin = steps[number][end]
         text = " ".join(words[begin:end])
-        known = read[number]
+        reading = read[number]
         room = max(1.0, letters * widths[number] / width)
-        fit = _likeness(text, known) if known else max(0.0, 1.0 - abs(len(text) - room) / room)
+        fit = _likeness(text, reading) if reading else max(0.0, 1.0 - abs(len(text) - room) / room)
         tied.append(TiedWords(text, round(fit if text else 0.0, 3)))
         end = begin
     return tied[::-1]

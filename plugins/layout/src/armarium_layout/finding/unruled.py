@@ -80,7 +80,7 @@ def _join_crumbs(rows: list[list[Box]]) -> list[list[Box]]:
     middles = [hull_of(row).middle[1] for row in rows]
     if len(full) < 2:
         return rows
-    pitch = median(middles[b] - middles[a] for a, b in pairwise(full))
+    pitch = median(middles[next_column] - middles[column] for column, next_column in pairwise(full))
     joined = {number: list(rows[number]) for number in full}
     for crumb in sorted(set(range(len(rows))) - set(full), key=lambda number: -inks[number]):
         nearest = min(joined, key=lambda other: abs(middles[other] - middles[crumb]))
@@ -93,14 +93,14 @@ def _join_crumbs(rows: list[list[Box]]) -> list[list[Box]]:
 
 def _corridors(rows: list[list[Box]], height: float) -> list[float]:
     """Return the middles of the white corridors between columns: at most a tenth of the rows crosses one."""
-    left = int(min(word.left for row in rows for word in row))
+    left_edge = int(min(word.left for row in rows for word in row))
     right = int(max(word.right for row in rows for word in row)) + 1
-    crossing = numpy.zeros(right - left, int)
+    crossing = numpy.zeros(right - left_edge, int)
     least = CRUMB * quantiles([word.width * word.height for row in rows for word in row], n=5)[-1]
     for row in rows:
-        filled = numpy.zeros(right - left, bool)
+        filled = numpy.zeros(right - left_edge, bool)
         for word in (word for word in row if word.width * word.height >= least):
-            filled[max(0, int(word.left) - left) : int(numpy.ceil(word.right)) - left] = True
+            filled[max(0, int(word.left) - left_edge) : int(numpy.ceil(word.right)) - left_edge] = True
         crossing += filled
     free = crossing <= max(0, int(0.1 * len(rows)))
     edges: list[float] = []
@@ -110,7 +110,7 @@ def _corridors(rows: list[list[Box]], height: float) -> list[float]:
             begin = place
         elif not is_free and begin is not None:
             if begin > 0 and place < len(free) and place - begin >= 0.9 * height:
-                edges.append(left + (begin + place) / 2)
+                edges.append(left_edge + (begin + place) / 2)
             begin = None
     ends = [*edges[1:], right]
     return [x for x, end in zip(edges, ends, strict=True) if _count_within(rows, x, end) >= KEPT * len(rows)]

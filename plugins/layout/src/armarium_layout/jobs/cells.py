@@ -27,17 +27,17 @@ def find_cells(job: JobContext, page_id: str) -> PageWork | None:
         raise PageSkipped("The tables of the page already have cells.")
     _, sheet = page_sheet(job, page_id)
     lines = boxes_of(shapes.lines, sheet)
-    named = [row for row in shapes.regions if "table" in (row.kind_raw or "").casefold()]
-    areas = boxes_of(named, sheet)
+    named_tables = [row for row in shapes.regions if "table" in (row.kind_raw or "").casefold()]
+    areas = boxes_of(named_tables, sheet)
     tables: list[tuple[Table, Row[Any] | None]] = []
     for table in tables_of(sheet, lines or None):
-        inside = [row for row, area in zip(named, areas, strict=True) if mostly(table.box, area)]
-        if inside or not named:
+        inside = [row for row, area in zip(named_tables, areas, strict=True) if mostly(table.box, area)]
+        if inside or not named_tables:
             tables.append((table, inside[0] if inside else None))
     ruled = {row.id for _, row in tables if row is not None}
     if job.args.unruled:
-        words = rows_of(sheet.ink, reach=1.2) if any(row.id not in ruled for row in named) else []
-        for row, area in zip(named, areas, strict=True):
+        words = rows_of(sheet.ink, reach=1.2) if any(row.id not in ruled for row in named_tables) else []
+        for row, area in zip(named_tables, areas, strict=True):
             unruled = unruled_table(words, area) if row.id not in ruled else None
             if unruled is not None:
                 tables.append((unruled, row))
@@ -56,7 +56,7 @@ def _cells(
     lines: Sequence[Box],
 ) -> PageWork:
     cells: list[dict[str, Any]] = []
-    held: list[dict[str, Any]] = []
+    proposed: list[dict[str, Any]] = []
     taken_lines: set[str] = set()
     for number, (table, region) in enumerate(tables):
         holder = f"table-{number}" if region is None else region.id
@@ -77,5 +77,5 @@ def _cells(
             for row, box in zip(shapes.lines, lines, strict=True):
                 if row.id not in taken_lines and cell.box.shared_area(box) > 0.5 * box.width * box.height:
                     taken_lines.add(row.id)
-                    held.append({"segment_id": row.id, "expected_version": row.version, "inside": key})
-    return taking(page_id, shapes, "Cells of tables", cells, held)
+                    proposed.append({"segment_id": row.id, "expected_version": row.version, "inside": key})
+    return taking(page_id, shapes, "Cells of tables", cells, proposed)

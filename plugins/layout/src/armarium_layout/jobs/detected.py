@@ -43,11 +43,11 @@ def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWor
             f"{name} is not confident of any region on the page; a lower at_least, or training on "
             "more pages, finds more."
         )
-    held = []
+    proposed = []
     for line in shapes.lines:
         if line.parent_segment_id is None and (key := _holder(rect_of(line), regions)) is not None:
-            held.append({"segment_id": line.id, "expected_version": line.version, "inside": key})
-    return taking(page_id, shapes, f"Regions by {name}"[:200], regions, held)
+            proposed.append({"segment_id": line.id, "expected_version": line.version, "inside": key})
+    return taking(page_id, shapes, f"Regions by {name}"[:200], regions, proposed)
 
 
 def _holder(rect: tuple[float, float, float, float], regions: list[dict[str, Any]]) -> str | None:

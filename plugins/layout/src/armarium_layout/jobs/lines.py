@@ -54,31 +54,33 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
     boxes = boxes_of(shapes.lines, sheet) if shapes.lines else rows_of(sheet.ink)
     if not boxes:
         raise PageSkipped("The page has no writing.")
-    blocks = _select_worthwhile(regions_of(boxes), boxes, known=bool(shapes.lines))
+    blocks = _select_worthwhile(regions_of(boxes), boxes, are_known=bool(shapes.lines))
     if not shapes.lines and _are_crumbs(blocks):
         raise PageSkipped(
             f"Without known lines the writing of this page breaks up into {len(blocks)} pieces; "
             "find its lines first."
         )
     rows: list[dict[str, Any]] = []
-    held: list[dict[str, Any]] = []
+    proposed: list[dict[str, Any]] = []
     for number, block in enumerate(blocks):
         key = f"region-{number}"
         box = hull_of([boxes[at] for at in block])
         rows.append({"key": key, "kind_raw": "text", "rect": rect_in(box, sheet)})
-        held += [
+        proposed += [
             {"segment_id": shapes.lines[at].id, "expected_version": shapes.lines[at].version, "inside": key}
             for at in block
             if shapes.lines and shapes.lines[at].parent_segment_id is None
         ]
     if not rows:
         raise PageSkipped("Nothing on the page is large enough to be a block of text.")
-    return taking(page_id, shapes, "Regions from white space", rows, held)
+    return taking(page_id, shapes, "Regions from white space", rows, proposed)
 
 
-def _select_worthwhile(blocks: Sequence[list[int]], boxes: Sequence[Box], *, known: bool) -> list[list[int]]:
+def _select_worthwhile(
+    blocks: Sequence[list[int]], boxes: Sequence[Box], *, are_known: bool
+) -> list[list[int]]:
     """Return all blocks of known lines; of ink, those larger than a blot: two letters wide, or of several rows."""
-    if known:
+    if are_known:
         return list(blocks)
     return [
         block for block in blocks if len(block) > 1 or boxes[block[0]].width > 1.2 * boxes[block[0]].height

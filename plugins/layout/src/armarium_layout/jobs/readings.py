@@ -26,8 +26,8 @@ def tie_text(job: JobContext, page_id: str) -> PageWork | None:
         if text is None:
             raise PageSkipped("The page has no text of its own to divide among its lines.")
         lines = lines_in_order(conn, page_id, shapes)
-        known = readings_of(conn, shapes.pass_id, "transcription")
-    read = [known[row.id].text if row.id in known else None for row in lines]
+        texts = readings_of(conn, shapes.pass_id, "transcription")
+    read = [texts[row.id].text if row.id in texts else None for row in lines]
     tied = tie_words(text, [row.bbox_w for row in lines], read)
     readings = [
         {"segment_id": row.id, "text": tied_words.text, "confidence": tied_words.fit}
@@ -69,7 +69,7 @@ def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
     if not drawings or shapes.pass_id is None:
         raise PageSkipped(f"No region of the page is marked as a drawing ({', '.join(job.args.kinds)}).")
     with job.library.db.read() as conn:
-        known = readings_of(conn, shapes.pass_id, "drawing")
+        texts = readings_of(conn, shapes.pass_id, "drawing")
     # At a scale at which the largest drawing is as fine as a page usually is.
     largest = max(max(row.bbox_w, row.bbox_h) for row in drawings)
     _, sheet = page_sheet(job, page_id, min(FINEST, round(LONGEST / max(largest, LONGEST / FINEST))))
@@ -77,7 +77,7 @@ def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
     for row, box in zip(drawings, boxes_of(drawings, sheet), strict=True):
         part = sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
         picture = trace_ink(part) if part.size else None
-        if picture is not None and (row.id not in known or known[row.id].text != picture):
+        if picture is not None and (row.id not in texts or texts[row.id].text != picture):
             readings.append({"segment_id": row.id, "text": picture})
     if not readings:
         raise PageSkipped("The drawings of the page are already traced, or have no ink.")

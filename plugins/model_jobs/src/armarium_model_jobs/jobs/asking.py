@@ -21,9 +21,9 @@ def page_lines(job: JobContext, page_id: str) -> PageLines:
 
 def as_material(lines: Iterable[Line], offered: Iterable[str] | None = None) -> str:
     """Return the lines of text, each preceded by its id, or by a dash if it is shown but not *offered* for change."""
-    named = None if offered is None else set(offered)
+    offered_ids = None if offered is None else set(offered)
     return "\n".join(
-        f"[{line.segment_id if named is None or line.segment_id in named else '-'}]{_place(line)} {line.text}"
+        f"[{line.segment_id if offered_ids is None or line.segment_id in offered_ids else '-'}]{_place(line)} {line.text}"
         for line in lines
     )
 

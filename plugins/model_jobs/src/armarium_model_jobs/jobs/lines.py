@@ -69,10 +69,10 @@ def _rewrite_page(
     kind: str,
     text_by_line: dict[str, str],
 ) -> PageWork:
-    answers, texts, named = [], dict[str, str](), {line.segment_id for line in offered}
+    answers, texts, offered_ids = [], dict[str, str](), {line.segment_id for line in offered}
     for start in range(0, len(page.lines), LINES_AT_ONCE):
         batch = page.lines[start : start + LINES_AT_ONCE]
-        ids = [line.segment_id for line in batch if line.segment_id in named]
+        ids = [line.segment_id for line in batch if line.segment_id in offered_ids]
         if not ids:
             continue
         material = as_material(batch, ids)

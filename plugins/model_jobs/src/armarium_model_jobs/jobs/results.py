@@ -54,10 +54,10 @@ def extract(job: JobContext, page_id: str) -> PageWork | None:
     ]
     if not rows:
         raise PageSkipped("The model found no row of such a table on the page.")
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows([columns, *(row["cells"] for row in rows)])
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows([columns, *(row["cells"] for row in rows)])
     return artifact_work(
-        job, page_id, answered, "table-rows", written.getvalue(), page.marks, columns=columns, rows=rows
+        job, page_id, answered, "table-rows", file.getvalue(), page.marks, columns=columns, rows=rows
     )
 
 
@@ -82,10 +82,10 @@ def split(job: JobContext, page_id: str) -> PageWork | None:
 
 def table_rows(ids: Sequence[str], columns: int) -> type[BaseModel]:
     """Return the type of an answer of rows with *columns* cells, each taken from lines of *ids*."""
-    named: Any = Annotated[list[one_of(ids)], Field(min_length=1, max_length=len(ids))]  # type: ignore[misc]
+    id_list: Any = Annotated[list[one_of(ids)], Field(min_length=1, max_length=len(ids))]  # type: ignore[misc]
     cell = Annotated[str, Field(max_length=5_000)] | None
     cells: Any = Annotated[list[cell], Field(min_length=columns, max_length=columns)]
-    row = create_model("TableRow", lines=(named, ...), cells=(cells, ...))
+    row = create_model("TableRow", lines=(id_list, ...), cells=(cells, ...))
     rows: Any = Annotated[list[row], Field(max_length=MOST_ROWS)]  # type: ignore[valid-type]
     return create_model("TableRows", rows=(rows, ...))
 

@@ -30,8 +30,8 @@ def identify(job: JobContext, page_id: str) -> PageWork | None:
     """Return what the model takes each sign of the page to be; signs already identified are not shown."""
     with job.library.db.read() as conn:
         pass_id, signs = signs_of(conn, page_id)
-        known = texts_of(conn, pass_id, DESCRIPTION) if pass_id is not None else {}
-    signs = [sign for sign in signs if sign.id not in known]
+        descriptions = texts_of(conn, pass_id, DESCRIPTION) if pass_id is not None else {}
+    signs = [sign for sign in signs if sign.id not in descriptions]
     if not signs:
         raise PageSkipped("The page has no unidentified signs; find its signs first.")
     names = _declared_names(job)
@@ -76,8 +76,10 @@ def _declared_names(job: JobContext) -> list[str]:
     hidden = find_withheld(
         job.library, job.principal, {place for sign in signs for place in sign["segment_ids"]}, "cloud-model"
     )
-    named = (single_spaced(sign["name"]) for sign in signs if not hidden.keys() >= set(sign["segment_ids"]))
-    return list(dict.fromkeys(named))[:MOST_NAMES]
+    sign_names = (
+        single_spaced(sign["name"]) for sign in signs if not hidden.keys() >= set(sign["segment_ids"])
+    )
+    return list(dict.fromkeys(sign_names))[:MOST_NAMES]
 
 
 def build_answer_model(ids: Sequence[str]) -> type[BaseModel]:

@@ -45,12 +45,12 @@ def _set(ctx: ActionContext, table: Table, identity: str, **values: Any) -> None
 def move_facts(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
     """Move the editorial facts and campaigns of a reading to the correction that counts instead of it, as far as they can
     be placed. The rest stays on the earlier reading and is returned with the reason."""
-    left: list[Why] = []
+    reasons: list[Why] = []
     on_it = (facts.c.representation_id == corrected.old_id, live(facts))
     for fact in FACTS.all(ctx.conn, *on_it, order=(facts.c.id,)):
         place_now = _place(fact, corrected.old_text, corrected.new_text)
         if isinstance(place_now, str):
-            left.append((fact["id"], place_now))
+            reasons.append((fact["id"], place_now))
             continue
         start, end = place_now
         _set(ctx, facts, fact["id"], representation_id=corrected.new_id, char_start=start, char_end=end)
@@ -69,7 +69,7 @@ def move_facts(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
     if rows:
         ctx.obey_laws_of("campaign.assign_reading")
         ctx.bulk_insert(reading_members, columns, rows)
-    return left
+    return reasons
 
 
 def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int | None] | str:
@@ -238,22 +238,24 @@ def _settle(
     *keys*: the columns to match by, the most reliable first. Rows that were distinct in the other project
     remain distinct: of several with one name, the oldest is matched to the oldest here, and so on.
     """
-    came, taken_ids = set(new_ids), set[str]()
+    new_set, taken_ids = set(new_ids), set[str]()
     age = (table.c.created_at, table.c.id)
     oldest_first = [row["id"] for row in rows.all(ctx.conn, is_among(table.c.id, new_ids), order=age)]
     for key, identity in itertools.product(keys, oldest_first):
         row = rows.get(ctx.conn, identity)
         if row is None or row["withdrawn_at"] is not None or any(row[name] is None for name in key):
             continue
-        same = (*(table.c[name] == row[name] for name in key), live(table), table.c.id != identity)
-        named = rows.all(ctx.conn, *same, order=age)
-        others = (row for row in named if row["id"] not in came | taken_ids)
+        same_key = (*(table.c[name] == row[name] for name in key), live(table), table.c.id != identity)
+        same_rows = rows.all(ctx.conn, *same_key, order=age)
+        others = (row for row in same_rows if row["id"] not in new_set | taken_ids)
         own = next((other["id"] for other in others if not _differ(other, row)), None)
         if own is None:
             continue
         taken_ids.add(own)
         for other in metadata.tables.values():
-            for column in (fk.parent for fk in other.foreign_keys if fk.column.table is table):
+            for column in (
+                key_column.parent for key_column in other.foreign_keys if key_column.column.table is table
+            ):
                 ctx.conn.execute(other.update().where(column == identity).values({column.name: own}))
         ctx.conn.execute(table.delete().where(table.c.id == identity))
 

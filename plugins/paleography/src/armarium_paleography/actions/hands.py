@@ -80,8 +80,8 @@ def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
     live_row(HANDS, "hand", ctx.conn, p.hand_id)
     segment = standing_segment(ctx.conn, p.segment_id)
     attribution = {**p.model_dump(), **ctx.provenance()}
-    same = (attributions.c[name] == attribution[name] for name in SAME_JUDGEMENT)
-    for standing in ATTRIBUTIONS.all(ctx.conn, live(attributions), *same):
+    same_judgement = (attributions.c[name] == attribution[name] for name in SAME_JUDGEMENT)
+    for standing in ATTRIBUTIONS.all(ctx.conn, live(attributions), *same_judgement):
         raise SaidAlready("hand", p.segment_id, standing["id"])
     return add(ctx, attributions, {**p.model_dump(), "document_id": segment.document_id})
 

@@ -21,10 +21,10 @@ SIGN = "sign"
 def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
     """Take over the hands, signs and editorial facts that a file states; return notes for the import."""
     counts: Counter[str] = Counter()
-    known = {key: _hand(ctx, key, hand, counts) for key, hand in read.hands.items()}
+    hand_ids = {key: _hand(ctx, key, hand, counts) for key, hand in read.hands.items()}
     for segment_id, key in read.hand_of:
-        if key in known:
-            ctx.run("hand.attribute", {"hand_id": known[key], "segment_id": segment_id})
+        if key in hand_ids:
+            ctx.run("hand.attribute", {"hand_id": hand_ids[key], "segment_id": segment_id})
             counts["lines attributed to hands"] += 1
     signs: dict[str, str] = {}
     for text in read.texts:
@@ -46,9 +46,9 @@ def _hand(ctx: ActionContext, key: str, hand: PageHand, counts: Counter[str]) ->
     """Return the live hand named by the key of one of our own exports, otherwise the oldest with that label,
     otherwise a new one.
     """
-    named = HANDS.get(ctx.conn, key.removeprefix("hand-"))
-    if named is not None and named["withdrawn_at"] is None and named["label"] == hand.label:
-        return str(named["id"])
+    same_row = HANDS.get(ctx.conn, key.removeprefix("hand-"))
+    if same_row is not None and same_row["withdrawn_at"] is None and same_row["label"] == hand.label:
+        return str(same_row["id"])
     for row in HANDS.all(ctx.conn, live(hands), hands.c.label == hand.label, order=(hands.c.id,)):
         return str(row["id"])
     counts["hands declared"] += 1
@@ -59,9 +59,9 @@ def _sign(ctx: ActionContext, key: str, sign: PageSign, segment_id: str, counts:
     """Return the live sign named by the key, otherwise the one with its code point, otherwise the one with
     its name, otherwise a new one whose picture is the first line that shows it.
     """
-    named = SIGNS.get(ctx.conn, key.removeprefix("sign-"))
-    if named is not None and named["withdrawn_at"] is None and named["name"] == sign.name:
-        return str(named["id"])
+    same_row = SIGNS.get(ctx.conn, key.removeprefix("sign-"))
+    if same_row is not None and same_row["withdrawn_at"] is None and same_row["name"] == sign.name:
+        return str(same_row["id"])
     code_point = f"U+{ord(sign.character):04X}" if sign.character else None
     sign_id = holder_of(ctx.conn, code_point) if code_point else None
     sign_id = sign_id or signs_by_name(ctx.conn).get(sign.name.casefold())

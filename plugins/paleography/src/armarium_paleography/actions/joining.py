@@ -56,8 +56,8 @@ def _move(
     rows = Rows(table)
     keys_there = {tuple(row[name] for name in same) for row in rows.all(ctx.conn, live(table), column == to)}
     for row in rows.all(ctx.conn, live(table), is_among(column, ids), order=(table.c.id,)):
-        now = {**row, column.name: to}
-        key = tuple(now[name] for name in same)
+        row_now = {**row, column.name: to}
+        key = tuple(row_now[name] for name in same)
         if same and key in keys_there:
             withdraw_row(ctx, table, row)
             continue
@@ -74,7 +74,9 @@ def _variant_chain(ctx: ActionContext, row: dict[str, Any]) -> list[str]:
     return chain
 
 
-def _others(rows: Rows, what: str, ctx: ActionContext, identity: str, ids: list[str]) -> list[dict[str, Any]]:
+def _find_others(
+    rows: Rows, what: str, ctx: ActionContext, identity: str, ids: list[str]
+) -> list[dict[str, Any]]:
     if identity in ids:
         raise joined_with_itself(what)
     return [live_row(rows, what, ctx.conn, identity) for identity in dict.fromkeys(ids)]
@@ -106,7 +108,7 @@ def merge_hands(ctx: ActionContext, p: HandMerge) -> dict[str, Any]:
     NotFound, Withdrawn, Invalid.
     """
     row = live_row(HANDS, "hand", ctx.conn, p.hand_id)
-    others = _others(HANDS, "hand", ctx, p.hand_id, p.other_ids)
+    others = _find_others(HANDS, "hand", ctx, p.hand_id, p.other_ids)
     _move(ctx, attributions.c.hand_id, p.other_ids, p.hand_id, SAME_JUDGEMENT)
     _move(ctx, letterforms.c.hand_id, p.other_ids, p.hand_id)
     _move(ctx, campaigns.c.hand_id, p.other_ids, p.hand_id)
@@ -145,7 +147,7 @@ def merge_signs(ctx: ActionContext, p: SignMerge) -> dict[str, Any]:
     Invalid.
     """
     row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
-    others = _others(SIGNS, "sign", ctx, p.sign_id, p.other_ids)
+    others = _find_others(SIGNS, "sign", ctx, p.sign_id, p.other_ids)
     if set(p.other_ids) & set(_variant_chain(ctx, row)):
         # It would be a variant of itself.
         row = _change(ctx, signs, row, {"variant_of": None})
@@ -183,7 +185,7 @@ def merge_allographs(ctx: ActionContext, p: AllographMerge) -> dict[str, Any]:
     OtherCharacter, Invalid.
     """
     row = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)
-    others = _others(ALLOGRAPHS, "allograph", ctx, p.allograph_id, p.other_ids)
+    others = _find_others(ALLOGRAPHS, "allograph", ctx, p.allograph_id, p.other_ids)
     for other in others:
         if other["character"] != row["character"]:
             raise other_character(other["id"], other["character"], row["character"])

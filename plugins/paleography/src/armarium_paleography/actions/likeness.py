@@ -115,7 +115,7 @@ _DECIDED: RowRule[Any] = RowRule("likeness_proposal", "person", when=_was_reject
 )
 def accept(ctx: ActionContext, proposal_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it was already decided, and whatever attributing by hand raises."""
-    row = _pending(ctx, proposal_id)
+    row = _require_pending(ctx, proposal_id)
     note = {"segment_id": row["segment_id"]}
     if row["kind"] == "hand":
         attribution = ctx.run("hand.attribute", {**note, "hand_id": row["hand_id"]})
@@ -134,10 +134,10 @@ def accept(ctx: ActionContext, proposal_id: Id) -> dict[str, Any]:
 )
 def reject(ctx: ActionContext, proposal_id: Id) -> dict[str, Any]:
     """Raises NotFound, Conflict if it was already decided."""
-    return _record_decision(ctx, _pending(ctx, proposal_id), "rejected", None)
+    return _record_decision(ctx, _require_pending(ctx, proposal_id), "rejected", None)
 
 
-def _pending(ctx: ActionContext, proposal_id: str) -> dict[str, Any]:
+def _require_pending(ctx: ActionContext, proposal_id: str) -> dict[str, Any]:
     row = PROPOSALS.require(ctx.conn, proposal_id)
     if row["state"] != PENDING:
         raise already_decided(proposal_id, row["state"])

@@ -95,8 +95,8 @@ def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. A segment may show several signs."""
     live_row(SIGNS, "sign", ctx.conn, p.sign_id)
     segment = standing_segment(ctx.conn, p.segment_id)
-    same = (instances.c.sign_id == p.sign_id, instances.c.segment_id == p.segment_id)
-    for standing in INSTANCES.all(ctx.conn, live(instances), *same):
+    same_place = (instances.c.sign_id == p.sign_id, instances.c.segment_id == p.segment_id)
+    for standing in INSTANCES.all(ctx.conn, live(instances), *same_place):
         raise SaidAlready("sign", p.segment_id, standing["id"])
     return add(ctx, instances, {**p.model_dump(), "document_id": segment.document_id})
 
@@ -131,18 +131,18 @@ def take(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
     declared: list[str] = []
     instance_ids: list[str] = []
     by_name = signs_by_name(ctx.conn) if any(sign.name for sign in p.signs) else {}
-    for seen in p.signs:
-        name = seen.name or ""
-        sign_id = seen.sign_id or by_name.get(name.casefold())
+    for sign in p.signs:
+        name = sign.name or ""
+        sign_id = sign.sign_id or by_name.get(name.casefold())
         if sign_id is None:
-            sign_id = ctx.run("sign.create", {"name": name, "picture_segment_id": seen.segment_id})["id"]
+            sign_id = ctx.run("sign.create", {"name": name, "picture_segment_id": sign.segment_id})["id"]
             by_name[name.casefold()] = sign_id
             declared.append(sign_id)
-        if not shown_already(ctx.conn, sign_id, seen.segment_id):
+        if not shown_already(ctx.conn, sign_id, sign.segment_id):
             instance_ids.append(
                 ctx.run(
                     "sign.add_instance",
-                    {"sign_id": sign_id, "segment_id": seen.segment_id, "certainty": seen.certainty},
+                    {"sign_id": sign_id, "segment_id": sign.segment_id, "certainty": sign.certainty},
                 )["id"]
             )
     return {"declared": declared, "instance_ids": instance_ids}

@@ -74,9 +74,9 @@ def membership(conn: Connection, segment_id: str) -> dict[str, Any] | None:
 
 def reading_memberships(conn: Connection, representation_id: str) -> list[dict[str, Any]]:
     """Return the current memberships of a reading."""
-    m = reading_members.c
-    where = (m.representation_id == representation_id, m.superseded_at.is_(None))
-    return READING_MEMBERS.all(conn, *where, order=(m.id,))
+    member = reading_members.c
+    is_current = (member.representation_id == representation_id, member.superseded_at.is_(None))
+    return READING_MEMBERS.all(conn, *is_current, order=(member.id,))
 
 
 def next_sequence(conn: Connection, document_id: str) -> int:

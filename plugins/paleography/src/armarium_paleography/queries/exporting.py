@@ -80,13 +80,13 @@ def _certainty(row: Mapping[str, Any]) -> float:
 def _facts(
     conn: Connection, segments: Mapping[str, PageSegment], reading_ids: Mapping[str, str]
 ) -> list[Loss]:
-    left = 0
+    left_out_count = 0
     for fact in _live_rows(FACTS, facts, conn, segments):
         segment = segments[fact["segment_id"]]
         if fact["representation_id"] is not None and fact["representation_id"] != reading_ids.get(
             fact["segment_id"]
         ):
-            left += 1
+            left_out_count += 1
             continue
         if not segment.texts:
             segment.texts = [PageText("")]
@@ -100,7 +100,7 @@ def _facts(
     return [
         Loss(
             "editorial facts of other readings",
-            left,
+            left_out_count,
             "they name characters of a reading that is not in the file",
         )
     ]
@@ -108,11 +108,11 @@ def _facts(
 
 def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment]) -> list[Loss]:
     """Place a sign at its character, or on the whole of a word; in a line without its character it has no place."""
-    left = 0
+    left_out_count = 0
     for row in _live_rows(INSTANCES, instances, conn, segments):
         segment, sign = segments[row["segment_id"]], SIGNS.get(conn, row["sign_id"])
         if sign is None or not segment.texts:
-            left += 1
+            left_out_count += 1
             continue
         text = segment.texts[0]
         character = chr(int(sign["code_point"][2:], 16)) if sign["code_point"] else None
@@ -122,12 +122,12 @@ def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment
         if not marks and segment.kind == "word":
             marks = [TextMark("sign", 0, len(text.text), {"sign": key})]
         if not marks:
-            left += 1
+            left_out_count += 1
             continue
         text.marks = [*text.marks, *marks]
         listed = tuple((ref["authority"], ref["number"]) for ref in sign["list_references"])
         page.signs[key] = PageSign(sign["name"], character, listed)
-    return [Loss("places of signs", left, "the text of the line does not contain their character")]
+    return [Loss("places of signs", left_out_count, "the text of the line does not contain their character")]
 
 
 EXPORTED = (

@@ -32,16 +32,18 @@ def list_hands(
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """Ordered by label."""
-    where = () if include_withdrawn else (live(hands),)
-    return list_rows(HANDS, conn, *where, order=(hands.c.label, hands.c.id), limit=limit, offset=offset)
+    conditions = () if include_withdrawn else (live(hands),)
+    return list_rows(HANDS, conn, *conditions, order=(hands.c.label, hands.c.id), limit=limit, offset=offset)
 
 
 @query("/api/hands/segment/{segment_id}", summary="The hands of a segment", answer=SegmentHands)
 def hands_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Every live judgement, the oldest first. For a merged segment, those of the segment it became."""
-    a = attributions.c
-    here = is_among(a.segment_id, live_ids(conn, segment_id))
-    items = ATTRIBUTIONS.all(conn, live(attributions), here, stands(attributions), order=(a.created_at, a.id))
+    attribution = attributions.c
+    here = is_among(attribution.segment_id, live_ids(conn, segment_id))
+    items = ATTRIBUTIONS.all(
+        conn, live(attributions), here, stands(attributions), order=(attribution.created_at, attribution.id)
+    )
     return {"segment_id": segment_id, "items": items, "count": len(items)}
 
 
@@ -52,8 +54,12 @@ def select_by_hand(
     if by != "hand":
         return None
     HANDS.require(conn, value)
-    a = attributions.c
-    return conn.execute(select(a.segment_id).where(a.hand_id == value, live(attributions))).scalars().all()
+    attribution = attributions.c
+    return (
+        conn.execute(select(attribution.segment_id).where(attribution.hand_id == value, live(attributions)))
+        .scalars()
+        .all()
+    )
 
 
 @query("/api/hands/{hand_id}/attributions", summary="Everything in one hand", answer=Attributions)
@@ -62,6 +68,6 @@ def attributions_of_hand(
 ) -> dict[str, Any]:
     """The live judgements for the hand, the oldest first. What was deleted or is in the Trash is left out."""
     HANDS.require(conn, hand_id)
-    a = attributions.c
-    where = (a.hand_id == hand_id, live(attributions), stands(attributions))
-    return list_rows(ATTRIBUTIONS, conn, *where, order=(a.id,), limit=limit, offset=offset)
+    attribution = attributions.c
+    conditions = (attribution.hand_id == hand_id, live(attributions), stands(attributions))
+    return list_rows(ATTRIBUTIONS, conn, *conditions, order=(attribution.id,), limit=limit, offset=offset)

@@ -32,13 +32,13 @@ def list_letters(
     for (text,) in conn.execute(texts).yield_per(500):
         if not text.isascii():
             _count(text, uses)
-    named = {
+    names = {
         chr(int(sign["code_point"].removeprefix("U+"), 16)): sign
         for sign in SIGNS.all(conn, live(signs), signs.c.code_point.is_not(None), order=(signs.c.id.desc(),))
     }
     ranked = sorted((-count, letter) for letter, count in (+uses).items() if _is_letter(letter))
     letters = [letter for _, letter in ranked]
-    letters += sorted(named.keys() - set(letters))
+    letters += sorted(names.keys() - set(letters))
     items = [
         {
             "letter": letter,
@@ -47,7 +47,7 @@ def list_letters(
             "name": sign and sign["name"],
         }
         for letter in letters[:limit]
-        for sign in (named.get(letter),)
+        for sign in (names.get(letter),)
     ]
     return {"items": items, "count": len(items)}
 

@@ -58,8 +58,8 @@ def list_letterforms(
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """The live marks that match everything named, the oldest first; at least one of the three must be named."""
-    where = marks_asked(conn, character, allograph_id, hand_id)
-    return list_rows(LETTERFORMS, conn, *where, order=(letterforms.c.id,), limit=limit, offset=offset)
+    conditions = marks_asked(conn, character, allograph_id, hand_id)
+    return list_rows(LETTERFORMS, conn, *conditions, order=(letterforms.c.id,), limit=limit, offset=offset)
 
 
 @query("/api/letterforms/allographs", summary="The allographs of the project", answer=Allographs, refusals=())
@@ -76,14 +76,14 @@ def list_features(conn: Connection) -> dict[str, Any]:
     component = func.json_extract(features.c.value, "$.component").label("component")
     feature = func.json_extract(features.c.value, "$.feature").label("feature")
     counted = func.count().label("count")
-    asked = (
+    query = (
         select(component, feature, counted)
         .select_from(letterforms.join(features, true()))
         .where(live(letterforms), stands(letterforms))
         .group_by(component, feature)
         .order_by(counted.desc(), component, feature)
     )
-    items = [dict(row._mapping) for row in conn.execute(asked)]
+    items = [dict(row._mapping) for row in conn.execute(query)]
     return {"items": items, "count": len(items)}
 
 

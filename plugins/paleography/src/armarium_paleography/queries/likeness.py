@@ -72,9 +72,9 @@ def looks_of(library: Library) -> Looks:
             f"(SELECT segment_id FROM {vectors} WHERE rowid = {last})"
         ).one()
         mark = (int(marked[0]), int(marked[1]), marked[2])
-        known = library.held.get(HELD)
-        if sees_all and isinstance(known, Looks) and known.mark == mark:
-            return known
+        cached = library.held.get(HELD)
+        if sees_all and isinstance(cached, Looks) and cached.mark == mark:
+            return cached
         # Vectors of another length were made by an earlier model: they cannot be compared until looked at anew.
         newest = f"(SELECT length(vector) FROM {vectors} WHERE rowid = {last})"
         rows = conn.exec_driver_sql(
@@ -131,7 +131,7 @@ def list_alike(
             and (same_page or looks.document_ids[number] != own.document_id)
         ]
         among = is_among(segments.c.id, [looks.segment_ids[number] for number in numbers])
-        rows = conn.execute(_standing(segments.c.id, segments.c.document_id).where(among))
+        rows = conn.execute(_select_standing(segments.c.id, segments.c.document_id).where(among))
         document_by_segment = {row.id: row.document_id for row in rows}
         for number in numbers:
             if len(items) >= limit:
@@ -157,7 +157,7 @@ def _count_withheld(conn: Connection, library: Library) -> int:
     """Return how many segments that were looked at are withheld, whatever they look like."""
     if withheld_pages(conn) is None:
         return 0
-    everything = select(func.count()).select_from(_standing(vectors.c.segment_id).subquery())
+    everything = select(func.count()).select_from(_select_standing(vectors.c.segment_id).subquery())
     with library.db.read_all() as whole:
         count: int = whole.execute(everything).scalar_one() - conn.execute(everything).scalar_one()
     return count
@@ -177,7 +177,7 @@ def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
         start += 4 * size
 
 
-def _standing(*columns: ColumnElement[str]) -> Select[*tuple[Any, ...]]:
+def _select_standing(*columns: ColumnElement[str]) -> Select[*tuple[Any, ...]]:
     """Select columns of the segments that were looked at and neither deleted nor moved to the Trash."""
     looked_at: Select[*tuple[Any, ...]] = (
         select(*columns).select_from(vectors).join(segments, segments.c.id == vectors.c.segment_id)
@@ -200,13 +200,13 @@ def list_proposals(
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """The most similar first."""
-    where = [stands(proposals)]
+    conditions = [stands(proposals)]
     if state is not None:
-        where.append(proposals.c.state == state)
+        conditions.append(proposals.c.state == state)
     if kind is not None:
-        where.append(proposals.c.kind == kind)
+        conditions.append(proposals.c.kind == kind)
     order = (proposals.c.score.desc(), proposals.c.id)
-    return list_rows(PROPOSALS, conn, *where, order=order, limit=limit, offset=offset)
+    return list_rows(PROPOSALS, conn, *conditions, order=order, limit=limit, offset=offset)
 
 
 def likest_judged(

@@ -49,12 +49,12 @@ def live_ids(conn: Connection, segment_id: str) -> list[str]:
 
     A segment whose creation was undone has no row any more, but its notes still say what it became.
     """
-    trail, found = follow(conn, segment_id)
-    if segment_id in found:
+    trail, segment = follow(conn, segment_id)
+    if segment_id in segment:
         return [segment_id]
     if not trail:
         segment_row(conn, segment_id)
-    return found
+    return segment
 
 
 def list_rows(

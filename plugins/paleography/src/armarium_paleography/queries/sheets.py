@@ -95,14 +95,14 @@ def sheet_of_letters(
     """Draw the marks of a character, an allograph or a hand. Raises Invalid if none of the three is named,
     and NotFound.
     """
-    where = marks_asked(conn, character, allograph_id, hand_id)
-    named = [f"Letter {character}"] if character is not None else []
+    conditions = marks_asked(conn, character, allograph_id, hand_id)
+    title_parts = [f"Letter {character}"] if character is not None else []
     if allograph_id is not None:
         form = ALLOGRAPHS.require(conn, allograph_id)
-        named.append(f"{form['character']}, {form['name']}")
+        title_parts.append(f"{form['character']}, {form['name']}")
     if hand_id is not None:
-        named.append(HANDS.require(conn, hand_id)["label"])
-    return _sheet(library, conn, letterforms, where, "; ".join(named), height, limit, offset)
+        title_parts.append(HANDS.require(conn, hand_id)["label"])
+    return _sheet(library, conn, letterforms, conditions, "; ".join(title_parts), height, limit, offset)
 
 
 def _sheet(

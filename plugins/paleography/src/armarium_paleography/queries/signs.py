@@ -23,8 +23,8 @@ def list_signs(
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """Ordered by name."""
-    where = () if include_withdrawn else (live(signs),)
-    return list_rows(SIGNS, conn, *where, order=(signs.c.name, signs.c.id), limit=limit, offset=offset)
+    conditions = () if include_withdrawn else (live(signs),)
+    return list_rows(SIGNS, conn, *conditions, order=(signs.c.name, signs.c.id), limit=limit, offset=offset)
 
 
 @query("/api/signs/{sign_id}/instances", summary="The instances of a sign", answer=Instances)
@@ -45,8 +45,8 @@ def holder_of(conn: Connection, code_point: str) -> str | None:
 
 def shown_already(conn: Connection, sign_id: str, segment_id: str) -> bool:
     """Return whether a live instance says that the segment shows the sign."""
-    same = (instances.c.sign_id == sign_id, instances.c.segment_id == segment_id)
-    return bool(INSTANCES.all(conn, live(instances), *same))
+    same_place = (instances.c.sign_id == sign_id, instances.c.segment_id == segment_id)
+    return bool(INSTANCES.all(conn, live(instances), *same_place))
 
 
 def signs_by_name(conn: Connection) -> dict[str, str]:

@@ -64,7 +64,7 @@ def read_card(data: bytes | str) -> Card:
     if unknown:
         fields = ", ".join(Card.__dataclass_fields__)
         raise Refused(
-            f"The card has a field {unknown[0][:60]!r} that no card has; it names no files and no paths. It may have: {fields}."
+            f"The card has an unknown field {unknown[0][:60]!r}; a card names no files or paths. Its fields may be: {fields}."
         )
     return Card(**{name: _value(name, value) for name, value in values.items()})
 
@@ -101,7 +101,7 @@ def letters_of(text: str) -> list[str]:
     for number, letter in enumerate(letters, 1):
         if not letter or len(letter) > 16 or any(ord(sign) < 32 for sign in letter):
             raise Refused(
-                f"Line {number} of the alphabet (dict.txt) is not a letter: {letter[:20]!r}. It has one letter a line."
+                f"Line {number} of the alphabet (dict.txt) is not a letter: {letter[:20]!r}. Write one letter per line."
             )
     return letters
 

@@ -162,5 +162,5 @@ def as_read(text: str) -> str:
 
 def _direction(sign: str) -> str:
     kind = unicodedata.bidirectional(sign)
-    named = {"R": "R", "AL": "R", "L": "L", "EN": "number", "AN": "number"}
-    return named.get(kind, "")
+    classes = {"R": "R", "AL": "R", "L": "L", "EN": "number", "AN": "number"}
+    return classes.get(kind, "")

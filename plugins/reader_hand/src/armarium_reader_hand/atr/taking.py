@@ -43,7 +43,7 @@ def take_model(call: Call, largest: int) -> dict[str, Any]:
         raise
     except Exception as error:
         raise Refused(
-            f"The network cannot be run: {(str(error).splitlines() or [type(error).__name__])[0][:200]} Export it anew."
+            f"The network cannot be run: {(str(error).splitlines() or [type(error).__name__])[0][:200]} Export it again."
         ) from error
     target = folder / "taken.onnx"
     alphabet = json.dumps(recogniser.alphabet, ensure_ascii=False)

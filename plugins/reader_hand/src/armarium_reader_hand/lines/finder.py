@@ -47,8 +47,8 @@ class LineFinder(Reader):
             if closer.scale[0] < maps.scale[0]:
                 maps, lines = closer, trace(closer)
         placed = [on_page(line, maps, (page.width, page.height)) for line in lines]
-        written = are_written(page.image, [np.asarray(outline, float) for _, outline in placed])
-        for line, (baseline, outline), is_written in zip(lines, placed, written, strict=True):
+        have_ink = are_written(page.image, [np.asarray(outline, float) for _, outline in placed])
+        for line, (baseline, outline), is_written in zip(lines, placed, have_ink, strict=True):
             if not is_written:
                 continue
             yield FoundLine(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FAINT = 0.3
-"""A line whose ink stands out less than this share of what is usual on its page is no writing of the page."""
+"""A line whose ink stands out less than this share of what is usual on its page is not writing of the page."""
 BLANK = 0.125
 """Where three quarters of the lines stand out less than this share of the paper's brightness, the page is blank."""
 
@@ -27,8 +27,8 @@ def are_written(grey: NDArray[np.uint8], outlines: Sequence[Outline]) -> NDArray
     ink = np.maximum(paper - darkest, lightest - dark) / max(1.0, float(np.percentile(paper, 90)))
     if np.percentile(ink, 75) < BLANK:
         return np.zeros(len(outlines), bool)
-    written: NDArray[np.bool_] = ink >= FAINT * np.median(ink)
-    return written
+    is_ink: NDArray[np.bool_] = ink >= FAINT * np.median(ink)
+    return is_ink
 
 
 def _levels(grey: NDArray[np.uint8], outline: Outline) -> NDArray[np.float64]:

@@ -115,7 +115,9 @@ def _components(strength: NDArray[np.float32], level: int) -> list[Component]:
         along, across = (columns, rows) if width >= height else (rows, columns)
         if level + 1 < len(LEVELS) and _is_several(along, across):
             inner = np.where(part, strength[y : y + height, x : x + width], 0)
-            pieces += [(r + y, c + x) for r, c in _components(inner.astype(np.float32), level + 1)]
+            pieces += [
+                (row + y, column + x) for row, column in _components(inner.astype(np.float32), level + 1)
+            ]
         else:
             pieces.append((rows + y, columns + x))
     return pieces
@@ -155,7 +157,7 @@ def _piece(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Lin
     # Upright writing runs so that its letters stand on the baseline.
     if not level and _share_of_letters(maps, points, above) < _share_of_letters(maps, points[::-1], above):
         points = points[::-1]
-    return LineTrace(_longer(points, 1.5 + 0.3 * above), above, below, float(weight.mean()))
+    return LineTrace(_lengthen(points, 1.5 + 0.3 * above), above, below, float(weight.mean()))
 
 
 def _share_of_letters(maps: Maps, points: Points, above: float) -> float:
@@ -167,7 +169,7 @@ def _share_of_letters(maps: Maps, points: Points, above: float) -> float:
     return float(maps.core[y, x].mean())
 
 
-def _longer(points: Points, more: float) -> Points:
+def _lengthen(points: Points, more: float) -> Points:
     """Continue a baseline at both ends."""
     first, last = (
         _unit(points[0] - points[min(2, len(points) - 1)]),
@@ -193,11 +195,11 @@ def _join(pieces: list[LineTrace], maps: Maps) -> list[LineTrace]:
     starts = np.array([line.points[0] for line in lines if line]).reshape(-1, 2)
     reaches = np.array([line.above for line in lines if line])
     for at in range(len(lines)):
-        while (one := lines[at]) is not None:
-            far = np.abs(starts - one.points[-1]).sum(1)
-            near = np.flatnonzero(far <= GAP * (one.above + reaches))
+        while (line := lines[at]) is not None:
+            far = np.abs(starts - line.points[-1]).sum(1)
+            near = np.flatnonzero(far <= GAP * (line.above + reaches))
             distances = [
-                (_distance(one, other, maps), number)
+                (_distance(line, other, maps), number)
                 for number in near
                 if number != at and (other := lines[number]) is not None
             ]
@@ -205,27 +207,27 @@ def _join(pieces: list[LineTrace], maps: Maps) -> list[LineTrace]:
             other = lines[number]
             if least == np.inf or other is None:
                 break
-            share = one.length / max(one.length + other.length, 1e-9)
+            share = line.length / max(line.length + other.length, 1e-9)
             joined = LineTrace(
-                np.concatenate([one.points, other.points]),
-                share * one.above + (1 - share) * other.above,
-                share * one.below + (1 - share) * other.below,
-                share * one.sure + (1 - share) * other.sure,
+                np.concatenate([line.points, other.points]),
+                share * line.above + (1 - share) * other.above,
+                share * line.below + (1 - share) * other.below,
+                share * line.sure + (1 - share) * other.sure,
             )
             # What is joined goes on under the number of its first piece.
             lines[at], lines[number] = joined, None
     return [line for line in lines if line is not None]
 
 
-def _distance(one: LineTrace, other: LineTrace, maps: Maps) -> float:
+def _distance(first: LineTrace, other: LineTrace, maps: Maps) -> float:
     """Return how far *other* begins after *one* ends, if it continues it; infinite if it does not."""
-    reach = (one.above + other.above) / 2
-    gap = other.points[0] - one.points[-1]
-    leaving = _unit(one.points[-1] - one.points[-min(4, len(one.points))])
+    reach = (first.above + other.above) / 2
+    gap = other.points[0] - first.points[-1]
+    leaving = _unit(first.points[-1] - first.points[-min(4, len(first.points))])
     coming = _unit(other.points[min(3, len(other.points) - 1)] - other.points[0])
-    heading = _unit(leaving * one.length + coming * other.length)
+    heading = _unit(leaving * first.length + coming * other.length)
     forward, aside = float(gap @ heading), float(abs(gap[0] * heading[1] - gap[1] * heading[0]))
-    alike = 1 / 1.8 < one.above / other.above < 1.8
+    alike = 1 / 1.8 < first.above / other.above < 1.8
     if not (
         alike
         and leaving @ coming > 0.8
@@ -233,7 +235,7 @@ def _distance(one: LineTrace, other: LineTrace, maps: Maps) -> float:
         and aside < 0.3 * reach + 0.08 * abs(forward)
     ):
         return np.inf
-    between = np.linspace(one.points[-1] - heading * 2, other.points[0] + heading * 2, 9)
+    between = np.linspace(first.points[-1] - heading * 2, other.points[0] + heading * 2, 9)
     x, y = (
         np.round(between[:, axis]).astype(int).clip(0, size - 1)
         for axis, size in ((0, maps.ends.shape[1]), (1, maps.ends.shape[0]))

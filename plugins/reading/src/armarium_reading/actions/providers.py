@@ -35,8 +35,8 @@ for its own.
 def _refuse_name(ctx: ActionContext, name: str, but: str | None = None) -> None:
     if name.casefold() in TAKEN_NAMES or name.casefold() in ctx.engine.drivers.names(READERS):
         raise errors.name_of_a_reader(name)
-    same = select(providers.c.id).where(providers.c.name == name, providers.c.id != (but or ""))
-    if ctx.conn.execute(same).first() is not None:
+    same_name = select(providers.c.id).where(providers.c.name == name, providers.c.id != (but or ""))
+    if ctx.conn.execute(same_name).first() is not None:
         raise errors.name_taken(name)
 
 

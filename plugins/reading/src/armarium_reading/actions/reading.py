@@ -95,9 +95,13 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
 def read_pages(ctx: ActionContext, params: ReadPagesParams) -> dict[str, Any]:
     """Enqueue a job that finds lines and reads them."""
     pages = _pages(ctx, params.scope_ids)
-    named: dict[str, Any] = {"reader": params.reader, "model": params.model, "language": params.language}
-    choice = choose(ctx.engine, ctx.library, method="read_page", **named)
-    args = ReadingArgs(page_ids=pages, name=params.name, **named)
+    reader_fields: dict[str, Any] = {
+        "reader": params.reader,
+        "model": params.model,
+        "language": params.language,
+    }
+    choice = choose(ctx.engine, ctx.library, method="read_page", **reader_fields)
+    args = ReadingArgs(page_ids=pages, name=params.name, **reader_fields)
     return _enqueue(ctx, "read-a-page", args, "Read pages", [choice])
 
 

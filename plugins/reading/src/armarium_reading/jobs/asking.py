@@ -38,20 +38,20 @@ class AskLines(ReadLines):
         caller = Caller.of_job(self.ctx)
         with self.ctx.library.db.read() as conn:
             # Answers from an earlier run that was killed or put off in the middle of this page.
-            known = answers_by_segment(
+            answers = answers_by_segment(
                 conn, job_id=self.ctx.job_id, document_id=self.document_id, model=choice.model_name
             )
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="armarium-ask") as pool:
             futures = {
                 segment_id: pool.submit(self._read, caller, segment_id, cut_line(page, shape["rect"]))
                 for segment_id, shape in zip(more["segment_ids"], shapes, strict=True)
-                if segment_id not in known
+                if segment_id not in answers
             }
             try:
                 for number, (segment_id, future) in enumerate(futures.items()):
                     self.ctx.item = {"done": number, "total": len(futures), "unit": "lines"}
-                    known[segment_id] = future.result()
-                readings = [{"text": bare_line(known[segment_id])} for segment_id in more["segment_ids"]]
+                    answers[segment_id] = future.result()
+                readings = [{"text": bare_line(answers[segment_id])} for segment_id in more["segment_ids"]]
             except BaseException as error:
                 for future in futures.values():
                     future.cancel()

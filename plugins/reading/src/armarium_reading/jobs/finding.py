@@ -60,7 +60,9 @@ class FindLines(PageJob):
                 if isinstance(why, ServiceError) and why.code in WORKER_GONE:
                     raise
         number, reason = settle_finder(list(tried.values()), [choice.reader.label for choice in self.choices])
-        self._asked |= {page: some[number] for page, some in answers.items() if number < len(some)}
+        self._asked |= {
+            page: page_answers[number] for page, page_answers in answers.items() if number < len(page_answers)
+        }
         self.ctx.log("info", reason, reader=self.choices[number].reader.name)
         return self.choices[number]
 

@@ -74,10 +74,10 @@ class ReadLines(PageJob):
         read |= fresh
         own, by_own = dict(page.own), []
         if trial is not None:
-            for other, better, took in self._better(choice, page, trial, read):
+            for other, better, taken in self._better(choice, page, trial, read):
                 read |= better
                 own |= dict.fromkeys(better, other)
-                by_own.append((other, list(better), took))
+                by_own.append((other, list(better), taken))
         departed = Counter(other.reader.name for line, other in own.items() if line not in page.own)
         for other in dict.fromkeys(page.own.values()):
             mine = [line for line in page.shapes if page.own.get(line) == other]
@@ -93,8 +93,8 @@ class ReadLines(PageJob):
                 "readings": [read[line] for line in page.shapes],
                 "seconds": seconds,
                 "own": [
-                    (other, [line for line in mine if own[line] == other], took)
-                    for other, mine, took in by_own
+                    (other, [line for line in mine if own[line] == other], taken)
+                    for other, mine, taken in by_own
                 ],
             },
             choice,
@@ -137,13 +137,13 @@ class ReadLines(PageJob):
 
     def _try(self, document_id: str, page: PageLines) -> Trial:
         """Return what every reader reads of a few lines of a page, that its folder's trial has read already if it has."""
-        known = self._trials.pop(document_id, None)
-        if known is not None and known.shapes.items() <= page.shapes.items():
-            return known
+        earlier_trial = self._trials.pop(document_id, None)
+        if earlier_trial is not None and earlier_trial.shapes.items() <= page.shapes.items():
+            return earlier_trial
         lines = [line for line in page.shapes if line not in page.own]
-        some = [lines[number] for number in spread(len(lines), SAMPLE)]
-        readings = {choice.reader.name: self._read_some(choice, page, some)[0] for choice in self.choices}
-        trial = Trial({line: page.shapes[line] for line in some}, readings)
+        sample = [lines[number] for number in spread(len(lines), SAMPLE)]
+        readings = {choice.reader.name: self._read_some(choice, page, sample)[0] for choice in self.choices}
+        trial = Trial({line: page.shapes[line] for line in sample}, readings)
         self._tried_in(self.folder_of[document_id])[document_id] = trial.expects(self.choices)
         return trial
 
@@ -186,9 +186,11 @@ class ReadLines(PageJob):
         for other in self.choices if doubted else ():
             if other == choice:
                 continue
-            known = trial.of(other)
-            fresh, seconds = self._read_some(other, page, [line for line in doubted if line not in known])
-            tried = {line: {**known, **fresh}[line] for line in doubted}
+            trial_result = trial.of(other)
+            fresh, seconds = self._read_some(
+                other, page, [line for line in doubted if line not in trial_result]
+            )
+            tried = {line: {**trial_result, **fresh}[line] for line in doubted}
             expected = {line: expect(other, reading) for line, reading in tried.items()}
             better = {line: reading for line, reading in tried.items() if expected[line] > least[line]}
             least |= {line: expected[line] for line in better}
@@ -209,7 +211,7 @@ class ReadLines(PageJob):
         selected -= confirmed_lines(self.ctx.engine, conn, ids)
         if not selected:
             raise PageSkipped(
-                "Every line of the page is read already."
+                "Every line of the page has already been read."
                 if self.args.lines == "unread"
                 else "A person made or checked every line of the page."
             )
@@ -253,15 +255,15 @@ class ReadLines(PageJob):
     def write(self, document_id: str, answer: PageAnswer, progress: dict[str, Any]) -> None:
         others, readings = [], []
         for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True):
-            who = {"segment_id": segment_id, **_read_by(answer.own.get(segment_id))}
-            others += [{**who, **alternative} for alternative in reading.get("alternatives", ())]
+            reader_fields = {"segment_id": segment_id, **_read_by(answer.own.get(segment_id))}
+            others += [{**reader_fields, **alternative} for alternative in reading.get("alternatives", ())]
             if reading["text"]:
                 fields = {
                     key: value for key, value in reading.items() if key not in ("alternatives", "places")
                 }
                 if "places" in reading:
                     fields["places"] = on_picture(reading["places"], answer.picture)
-                readings.append({**who, **fields})
+                readings.append({**reader_fields, **fields})
         self.ctx.act(
             "reading.take",
             {

@@ -108,14 +108,14 @@ class PageJob(ABC):
         self.kept = each_page(
             self.ctx, self.kept, self._read_ahead(), lambda page: {"name": self._name(page)}
         )
-        done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
+        counts = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
         if self.method != "read_lines":
-            done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
-        done |= {key: self.kept[key] for key in ("why", "withheld", "output") if key in self.kept}
+            counts |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
+        counts |= {key: self.kept[key] for key in ("why", "withheld", "output") if key in self.kept}
         if self.method == "find_lines":
-            return {**done, **{key: self.kept[key] for key in ("by_finder",) if key in self.kept}}
+            return {**counts, **{key: self.kept[key] for key in ("by_finder",) if key in self.kept}}
         return {
-            **done,
+            **counts,
             **self._who_read(),
             "confidence": Confidence(**self.kept["confidence"]).as_answer(),
             "by_hand": self.kept["by_hand"],
@@ -145,8 +145,8 @@ class PageJob(ABC):
         """Return the reader and its model; if several tried, also which of them read pages, and why."""
         by_reader = outcome(self.kept["by_reader"])
         most = max(by_reader, key=lambda name: int(by_reader[name]["pages"]), default=None)
-        who = next((choice for choice in self.choices if choice.reader.name == most), self.choices[0])
-        fields = {"reader": who.reader.name, "model": who.model_name}
+        choice = next((choice for choice in self.choices if choice.reader.name == most), self.choices[0])
+        fields = {"reader": choice.reader.name, "model": choice.model_name}
         return {**fields, "by_reader": by_reader, "by_line": self.kept["by_line"]} if by_reader else fields
 
     def ask(self, document_id: str) -> PageAnswer:

@@ -32,7 +32,7 @@ def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
     model = str(choice.model_path) if choice.model_path else None
     started_at = now()
     with job.library.objects.hold_file(recording.checksum) as path:
-        heard = job.call_worker(
+        transcript = job.call_worker(
             choice.runtime,
             choice.target,
             "transcribe",
@@ -46,11 +46,11 @@ def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
             provider=choice.reader.name,
             model=choice.model_name,
             exchange={
-                "prompt": f"Transcribe a recording of {heard['length']:.1f} seconds.",
-                "output": "\n".join(line["text"] for line in heard["lines"]),
+                "prompt": f"Transcribe a recording of {transcript['length']:.1f} seconds.",
+                "output": "\n".join(line["text"] for line in transcript["lines"]),
             },
             started_at=started_at,
-            seconds=float(heard["seconds"]),
+            seconds=float(transcript["seconds"]),
         ),
     )
     params = {
@@ -59,7 +59,7 @@ def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
         "name": settings.name or f"Speech by {choice.reader.label}",
         "provider": choice.reader.name,
         "model": choice.model_name,
-        "lines": spoken_lines(heard),
+        "lines": spoken_lines(transcript),
     }
     return PageWork("segment.take_lines", params, answers=("pass_id",))
 

@@ -79,8 +79,8 @@ def _usage(usage: Mapping[str, Any]) -> Reply:
     counts = [
         usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     ]
-    known = [count for count in counts if count is not None]
-    return Reply(tokens_in=sum(known) if known else None, tokens_out=usage.get("output_tokens"))
+    known_counts = [count for count in counts if count is not None]
+    return Reply(tokens_in=sum(known_counts) if known_counts else None, tokens_out=usage.get("output_tokens"))
 
 
 def _final_reply(message: Mapping[str, Any]) -> Reply:

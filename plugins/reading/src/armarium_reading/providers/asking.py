@@ -117,8 +117,8 @@ def ask(
     try:
         return call.build_answer(_parse_answer(answer, reply.text), reply, episode_id, target)
     except ValidationError as error:
-        where = ", ".join(fault.partition(":")[0] for fault in _faults(error)[:3])
-        raise errors.answer_does_not_fit(target.provider, where) from None
+        fault_places = ", ".join(fault.partition(":")[0] for fault in _faults(error)[:3])
+        raise errors.answer_does_not_fit(target.provider, fault_places) from None
 
 
 def ask_for_vectors(
@@ -215,20 +215,20 @@ class _Call:
 
         A job that goes on after an interruption takes the answer that it was given before.
         """
-        known = self._earlier(question, target)
-        if known is not None:
-            return known
+        earlier = self._earlier(question, target)
+        if earlier is not None:
+            return earlier
         started_at, began = now(), time.monotonic()
-        heard = Outcome(Reply())
+        outcome = Outcome(Reply())
         stopped: BaseException | None = None
         try:
-            target, heard = self._attempts(question, target)
+            target, outcome = self._attempts(question, target)
         except ServiceError as error:
-            heard.error = error
+            outcome.error = error
         except BaseException as error:
             # The caller gives up; the call is recorded first.
             stopped = error
-        cost = _cost(target, heard.reply)
+        cost = _cost(target, outcome.reply)
         usd = cost["usd"]
         self.cost = None if usd is None or self.cost is None else self.cost + usd
         if usd and (purse := self.caller.engine.auth.purse_of(self.caller.principal)) is not None:
@@ -240,8 +240,8 @@ class _Call:
                 subject=self.request.subject,
                 provider=target.provider,
                 model=target.model["model_id"],
-                model_version=heard.reply.version,
-                exchange=_exchange(question, heard, stopped) | {"asked": self._digest(question)},
+                model_version=outcome.reply.version,
+                exchange=_exchange(question, outcome, stopped) | {"asked": self._digest(question)},
                 started_at=started_at,
                 seconds=round(time.monotonic() - began, 4),
                 cost=cost,
@@ -250,10 +250,10 @@ class _Call:
         )
         if stopped is not None:
             raise stopped
-        if heard.error is not None:
-            heard.error.fields["episode_id"] = episode_id
-            raise heard.error
-        return heard.reply, episode_id
+        if outcome.error is not None:
+            outcome.error.fields["episode_id"] = episode_id
+            raise outcome.error
+        return outcome.reply, episode_id
 
     def _earlier(self, question: Question, target: Target) -> tuple[Reply, str] | None:
         """Return what the ledger has of an answer to *question*, given before the job was interrupted."""
@@ -306,11 +306,11 @@ class _Call:
                     target = self.settle()
                 # Vectors arrive all at once or not at all.
                 on_text = self.request.on_text if question.form is None else None
-                heard = self.sender.send(target, question, self.check, on_text)
-            if isinstance(heard, Outcome):
-                heard.attempts = attempt + 1
-                return target, heard
-            retry_after = heard
+                outcome = self.sender.send(target, question, self.check, on_text)
+            if isinstance(outcome, Outcome):
+                outcome.attempts = attempt + 1
+                return target, outcome
+            retry_after = outcome
         busy = errors.provider_busy(target.provider, retry_after or None)
         return target, Outcome(Reply(), busy, attempts=attempt + 1)
 
@@ -345,9 +345,9 @@ def _cost(target: Target, reply: Reply) -> dict[str, Any]:
     return {"usd": usd, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
 
 
-def _exchange(question: Question, heard: Outcome, stopped: BaseException | None) -> dict[str, Any]:
+def _exchange(question: Question, outcome: Outcome, stopped: BaseException | None) -> dict[str, Any]:
     """Return the exchange as the ledger stores it: pictures by their digests, nothing of the key."""
-    reply = heard.reply
+    reply = outcome.reply
     exchange: dict[str, Any] = {"prompt": question.prompt, "output": reply.text}
     if question.form is not None:
         exchange["passages"] = [hashlib.sha256(passage.encode()).hexdigest() for passage in question.passages]
@@ -363,12 +363,12 @@ def _exchange(question: Question, heard: Outcome, stopped: BaseException | None)
         ]
     if reply.cut:
         exchange["cut"] = True
-    if heard.attempts > 1:
-        exchange["attempts"] = heard.attempts
+    if outcome.attempts > 1:
+        exchange["attempts"] = outcome.attempts
     if stopped is not None:
         exchange["error"] = "The call was ended before its answer was there."
-    elif heard.error is not None:
-        exchange["error"] = heard.error.detail
-        if heard.said:
-            exchange["said"] = heard.said
+    elif outcome.error is not None:
+        exchange["error"] = outcome.error.detail
+        if outcome.said:
+            exchange["said"] = outcome.said
     return exchange

@@ -50,10 +50,10 @@ class Google(ProviderType):
     def piece(self, event: Mapping[str, Any]) -> Reply:
         usage = event.get("usageMetadata") or {}
         counts = [usage.get(name) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
-        known = [count for count in counts if count is not None]
+        known_counts = [count for count in counts if count is not None]
         reply = Reply(
             tokens_in=usage.get("promptTokenCount"),
-            tokens_out=sum(known) if known else None,
+            tokens_out=sum(known_counts) if known_counts else None,
             version=event.get("modelVersion"),
             declined=(event.get("promptFeedback") or {}).get("blockReason"),
         )

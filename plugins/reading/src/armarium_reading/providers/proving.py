@@ -61,10 +61,10 @@ def _requests(provider: ProviderType) -> None:
         question = Question("the prompt of the suite", "the system of the suite", (PICTURE,), SCHEMA, 17)
         wire = provider.wire("model/of the suite", question, stream=stream)
         assert wire.path.startswith("/"), f"{provider.name}: a path begins with a slash."
-        sent = json.dumps(wire.body) + wire.path
+        request_text = json.dumps(wire.body) + wire.path
         for part in (question.prompt, str(question.system), PICTURE.base64, "text_of_the_suite", "17"):
-            assert part in sent, f"{provider.name} leaves out a part of the question: {part}."
-        assert "model/of the suite" in sent or "model%2Fof%20the%20suite" in sent, (
+            assert part in request_text, f"{provider.name} leaves out a part of the question: {part}."
+        assert "model/of the suite" in request_text or "model%2Fof%20the%20suite" in request_text, (
             f"{provider.name} does not name the model, or writes it into the path without quoting."
         )
         plain = json.dumps(provider.wire("m", Question("p"), stream=stream).body)

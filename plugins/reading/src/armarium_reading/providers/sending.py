@@ -84,9 +84,9 @@ class Sender:
         """
         # Read first: a commit while the rows are being read makes the result outdated.
         commits = engine.state.commits
-        known = self._listed.get((provider, model))
-        if known is not None and known[0] == commits:
-            return known[1]
+        listed_models = self._listed.get((provider, model))
+        if listed_models is not None and listed_models[0] == commits:
+            return listed_models[1]
         with engine.state.read() as conn:
             row = require_provider(conn, provider, by_name=True)
             if not row.enabled:
@@ -169,7 +169,7 @@ class Sender:
             headers={"content-type": "application/json", **target.kind.headers(target.key)},
             extensions={"check": check},
         )
-        heard = Outcome(Reply())
+        outcome = Outcome(Reply())
         try:
             response = client.send(request, stream=True)
             try:
@@ -177,31 +177,33 @@ class Sender:
                     return seconds_to_wait(response.headers.get("retry-after"))
                 kind = response.headers.get("content-type", "")
                 if on_text is not None and response.is_success and kind.startswith("text/event-stream"):
-                    self._hear_pieces(target, response.iter_bytes(), heard, on_text)
+                    self._hear_pieces(target, response.iter_bytes(), outcome, on_text)
                 else:
                     self._hear(
-                        target, response.status_code, response.read(), heard, (form or target.kind).read
+                        target, response.status_code, response.read(), outcome, (form or target.kind).read
                     )
             finally:
                 response.close()
         except ServiceError as error:
             if error.code == "out_of_reach":
-                heard.error = errors.address_out_of_reach(f"The address of {target.provider}")
+                outcome.error = errors.address_out_of_reach(f"The address of {target.provider}")
             elif error.code == "provider_failed":
-                heard.error = error
+                outcome.error = error
             else:
-                heard.error = errors.provider_failed(target.provider, f"gave no whole answer. {error.detail}")
-        reply = heard.reply
-        heard.reply = replace(
+                outcome.error = errors.provider_failed(
+                    target.provider, f"gave no whole answer. {error.detail}"
+                )
+        reply = outcome.reply
+        outcome.reply = replace(
             reply,
             text=keys.redact(reply.text, target.key),
             thinking=keys.redact(reply.thinking, target.key),
             version=keys.redact(str(reply.version)[:200], target.key) if reply.version else None,
         )
-        if heard.error is None and heard.reply.declined:
-            heard.said = keys.redact(str(heard.reply.declined), target.key)[:MAX_SAID]
-            heard.error = errors.provider_failed(target.provider, "declined to answer this question.")
-        return heard
+        if outcome.error is None and outcome.reply.declined:
+            outcome.said = keys.redact(str(outcome.reply.declined), target.key)[:MAX_SAID]
+            outcome.error = errors.provider_failed(target.provider, "declined to answer this question.")
+        return outcome
 
     def _hear(
         self,
@@ -319,9 +321,9 @@ def _why_refused(status: int, text: str) -> str:
 
 def _events(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the data of server-sent events, up to the mark that ends them."""
-    rest, data = b"", list[bytes]()
+    unfinished, data = b"", list[bytes]()
     for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
+        *lines, unfinished = (unfinished + chunk).split(b"\n")
         for line in lines:
             line = line.rstrip(b"\r")
             if line.startswith(b"data:"):

@@ -84,7 +84,7 @@ def placed_with_provider(
 
 
 def refuse_to_leave(engine: Engine, provider: str, pages_may_leave: bool) -> None:
-    """Raise Forbidden if the provider is on another machine and the engine is held offline, or nobody allowed pages to leave
+    """Raise Forbidden if the provider is on another machine and the engine is set to work offline, or nobody allowed pages to leave
     this one.
     """
     if lane_of(engine, provider, may_leave=pages_may_leave) != "network":
@@ -107,7 +107,7 @@ def who_reads_lines(
         refuse_to_leave(engine, settings.provider, settings.pages_may_leave)
         return [choice]
     if settings.reader is not None:
-        named = choose(
+        chosen = choose(
             engine,
             library,
             reader=settings.reader,
@@ -115,7 +115,7 @@ def who_reads_lines(
             model=settings.model,
             language=settings.language,
         )
-        return [named]
+        return [chosen]
     if settings.model is not None:
         raise errors.model_of_whom()
     return fitting(engine, library, settings.language)

@@ -33,8 +33,8 @@ def require_provider(conn: Connection, named: str, *, by_name: bool = False) -> 
         is_meant = or_(is_meant, providers.c.name == named)
     row = conn.execute(select(providers).where(is_meant).order_by(providers.c.id != named)).first()
     if row is None:
-        known = [] if not by_name else list(conn.execute(select(providers.c.name)).scalars())
-        raise errors.unknown_provider(named, known)
+        known_names = [] if not by_name else list(conn.execute(select(providers.c.name)).scalars())
+        raise errors.unknown_provider(named, known_names)
     return row
 
 

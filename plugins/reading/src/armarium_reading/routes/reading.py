@@ -74,7 +74,7 @@ def get_evidence(
     representation_id: Annotated[
         str | None, Query(max_length=200, description="A reading of it; default: the one that counts")
     ] = None,
-    afresh: Annotated[bool, Query(description="Align anew, whatever was stored")] = False,
+    afresh: Annotated[bool, Query(description="Align again, whatever was stored")] = False,
 ) -> Response:
     """Return what its reader said when it read the line; else work it out by alignment with the hand reader, in a worker."""
     return json_response(

@@ -130,8 +130,8 @@ class SetModelsParams(Params):
 
     @model_validator(mode="after")
     def _distinct(self) -> SetModelsParams:
-        named = [model.model_id for model in self.models]
-        if twice := sorted({model_id for model_id in named if named.count(model_id) > 1}):
+        model_ids = [model.model_id for model in self.models]
+        if twice := sorted({model_id for model_id in model_ids if model_ids.count(model_id) > 1}):
             raise ValueError(f"{', '.join(twice[:8])}: name each model once")
         if sum(model.is_default for model in self.models) > 1:
             raise ValueError("at most one model of a provider is its default")

@@ -95,16 +95,16 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
     library = ctx.project
     if p.name not in files.EDITABLE:
         raise no_such_file(p.name, list(files.EDITABLE))
-    known = files.noted_files(ctx.conn).get(p.name)
+    noted = files.noted_files(ctx.conn).get(p.name)
     try:
         data = files.read_file(library, p.name)
-        if data is None or known is None or files.digest_of(data) == known.digest:
+        if data is None or noted is None or files.digest_of(data) == noted.digest:
             raise nothing_to_decide(p.name)
         if p.keep == "file":
             ctx.run("project.save_setup", files.part_of(ctx.engine, library, p.name, data))
     except Unreadable as fault:
         raise refused_file(p.name, fault.why, fault.line) from None
-    agreed = files.NotedFile(files.digest_of(data), "in-step", kept_as=known.kept_as)
+    agreed = files.NotedFile(files.digest_of(data), "in-step", kept_as=noted.kept_as)
     files.note(ctx.conn, p.name, agreed)
     if p.keep == "project":
         # Before the commit: after a kill right behind it, the next opening would overwrite the only copy.

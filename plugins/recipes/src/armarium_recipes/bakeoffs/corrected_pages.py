@@ -30,8 +30,8 @@ class CorrectedPages:
 
     def keep(self, page_ids: set[str], why: str) -> None:
         """Leave out all pages except those in *page_ids*."""
-        gone = [page["document_id"] for page in self.pages if page["document_id"] not in page_ids]
-        self.left_out += [{"document_id": page, "why": why} for page in gone]
+        missing_ids = [page["document_id"] for page in self.pages if page["document_id"] not in page_ids]
+        self.left_out += [{"document_id": page, "why": why} for page in missing_ids]
         self.pages = [page for page in self.pages if page["document_id"] in page_ids]
 
 

@@ -70,17 +70,21 @@ def _outcome(
         ):
             rows[candidate["card"]] = {"cost_usd": cost}
     rates = sorted(
-        (sum(d for d, _ in own.values()) / max(1, sum(c for _, c in own.values())), card)
+        (
+            sum(distance for distance, _ in own.values())
+            / max(1, sum(letters for _, letters in own.values())),
+            card,
+        )
         for card, own in lines.items()
     )
     comparison = None
     if len(rates) >= 2:
         better, worse = rates[0][1], rates[1][1]
         both = sorted(set(lines[better]) & set(lines[worse]))
-        drawn = paired_bootstrap(
+        sampled = paired_bootstrap(
             [lines[better][line] for line in both], [lines[worse][line] for line in both]
         )
-        comparison = None if drawn is None else {"better": better, "worse": worse, **drawn}
+        comparison = None if sampled is None else {"better": better, "worse": worse, **sampled}
     attributed = hand_of_lines(conn, {line for own in lines.values() for line in own})
     hands = by_hand(attributed, lines, {None: _in_use(conn, row, rates), **champion_cards(conn, job.job_id)})
     labels = {hand.id: hand.label for hand in conn.execute(select(hand_table.c.id, hand_table.c.label))}

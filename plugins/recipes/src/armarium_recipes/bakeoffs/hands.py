@@ -36,13 +36,13 @@ def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str
             select(segments.c.id, segments.c.parent_segment_id).where(is_among(segments.c.id, ids))
         )
     }
-    named = {*ids, *(parent for parent in parents.values() if parent is not None)}
+    hand_ids = {*ids, *(parent for parent in parents.values() if parent is not None)}
     hands_of: dict[str, set[str]] = {}
     query = (
         select(attributions.c.segment_id, attributions.c.hand_id)
         .join(hands, hands.c.id == attributions.c.hand_id)
         .where(
-            is_among(attributions.c.segment_id, sorted(named)),
+            is_among(attributions.c.segment_id, sorted(hand_ids)),
             attributions.c.withdrawn_at.is_(None),
             hands.c.withdrawn_at.is_(None),
         )
@@ -86,7 +86,7 @@ def by_hand(
     for hand_id, lines in sorted(lines_of.items()):
         if len(lines) < MIN_LINES:
             continue
-        now = in_use.get(hand_id, in_use.get(None))
+        model_now = in_use.get(hand_id, in_use.get(None))
         rows = []
         for card, read in measured.items():
             own = [read[line] for line in lines]
@@ -95,24 +95,24 @@ def by_hand(
                 continue
             row = {"card": card, "cer": round(sum(distance for distance, _ in own) / chars, 6), "p": None}
             row["interval"] = _interval(own)
-            if now in measured and card != now:
-                p = paired_p_value([measured[str(now)][line] for line in lines], own)
-                if p is not None:
-                    tests.append((row, p))
+            if model_now in measured and card != model_now:
+                p_value = paired_p_value([measured[str(model_now)][line] for line in lines], own)
+                if p_value is not None:
+                    tests.append((row, p_value))
             rows.append(row)
         rows.sort(key=lambda row: (row["cer"], row["card"]))
         results.append(
             {
                 "hand_id": hand_id,
                 "lines": len(lines),
-                "in_use": now if now in measured else None,
+                "in_use": model_now if model_now in measured else None,
                 "rows": rows,
             }
         )
-    for (row, _), corrected in zip(tests, holm([p for _, p in tests]), strict=True):
+    for (row, _), corrected in zip(tests, holm([p_value for _, p_value in tests]), strict=True):
         row["p"] = round(corrected, 5)
     for result in results:
-        result["better"] = _better(result)
+        result["better"] = _choose_better(result)
         result["promoted"] = False
     return results
 
@@ -123,7 +123,7 @@ def _interval(lines: Sequence[tuple[int, int]]) -> list[float] | None:
     return interval(np.array(lines, dtype=np.float64))
 
 
-def _better(result: Mapping[str, Any]) -> str | None:
+def _choose_better(result: Mapping[str, Any]) -> str | None:
     used = next((row["cer"] for row in result["rows"] if row["card"] == result["in_use"]), None)
     if used is None:
         return None

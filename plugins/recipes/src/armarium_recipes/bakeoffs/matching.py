@@ -89,9 +89,9 @@ def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[
     pairs = sorted(
         (
             (share, ours, theirs)
-            for ours, one in enumerate(reference)
+            for ours, outline in enumerate(reference)
             for theirs, other in enumerate(found)
-            if _are_near(one, other) and (share := measure_overlap(one, other))
+            if _are_near(outline, other) and (share := measure_overlap(outline, other))
         ),
         key=lambda pair: (-pair[0], pair[1], pair[2]),
     )
@@ -104,10 +104,10 @@ def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[
     return matched
 
 
-def _are_near(one: Outline, other: Outline) -> bool:
+def _are_near(first: Outline, other: Outline) -> bool:
     """Return whether the bounding boxes of two outlines touch."""
     for axis in (0, 1):
-        ours, theirs = [p[axis] for p in one.points], [p[axis] for p in other.points]
+        ours, theirs = [point[axis] for point in first.points], [point[axis] for point in other.points]
         if min(ours) > max(theirs) or min(theirs) > max(ours):
             return False
     return True

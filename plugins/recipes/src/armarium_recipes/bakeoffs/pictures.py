@@ -34,8 +34,8 @@ def drawing(bakeoff: Table) -> Scene:
     priced = [] if by_lines else [row for row in rows if row["cost_usd"]["value"] is not None]
     has_costs = any(row["cost_usd"]["value"] for row in priced)
     height = TOP + max(1, len(rows)) * ROW + 60 + (PLOT + 70 if has_costs else 0)
-    what = "Line finders" if by_lines else "Readers"
-    title = f"{what} on {bakeoff['lines']} corrected lines of {len(bakeoff['pages'])} pages"
+    noun = "Line finders" if by_lines else "Readers"
+    title = f"{noun} on {bakeoff['lines']} corrected lines of {len(bakeoff['pages'])} pages"
     scene = Scene(WIDTH, height, title)
     scene.add(Words(24, 34, title, 20))
     subtitle = (
@@ -115,7 +115,7 @@ def _bars(scene: Scene, rows: Sequence[Table], by_lines: bool) -> None:
     for number, (row, value) in enumerate(zip(rows, values, strict=True)):
         y = TOP + number * ROW
         colour = BEST if number == 0 else TIED if row["tied"] else OTHER
-        scene.add(Words(LEFT - 10, y + 18, _short(row["name"]), 13, "end"))
+        scene.add(Words(LEFT - 10, y + 18, _shorten(row["name"]), 13, "end"))
         scene.add(Box(LEFT, y + 4, value * across, ROW - 14, colour))
         end = LEFT + value * across
         if row["interval"] is not None:
@@ -157,7 +157,9 @@ def _against_cost(scene: Scene, rows: Sequence[Table], volume: int, top: float) 
         at_end = x > left + width * 0.6
         scene.add(Dot(x, y, 5, BEST if row["local"] else (200, 92, 0)))
         scene.add(
-            Words(x - 10 if at_end else x + 10, label, _short(row["name"]), 12, "end" if at_end else "start")
+            Words(
+                x - 10 if at_end else x + 10, label, _shorten(row["name"]), 12, "end" if at_end else "start"
+            )
         )
 
 
@@ -222,5 +224,5 @@ def _percent(value: float, digits: int = 0) -> str:
     return f"{words} %"
 
 
-def _short(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -104,8 +104,8 @@ class Scene:
             else:
                 font = fonts.setdefault(item.size, PictureFont(item.size * SCALE))
                 share = {"start": 0.0, "middle": 0.5, "end": 1.0}[item.anchor]
-                left = item.x * SCALE - share * font.width(item.text)
-                font.write(picture, (left, item.y * SCALE), item.text, item.colour)
+                left_edge = item.x * SCALE - share * font.width(item.text)
+                font.write(picture, (left_edge, item.y * SCALE), item.text, item.colour)
         file = io.BytesIO()
         picture.save(file, "PNG", optimize=True)
         return file.getvalue()

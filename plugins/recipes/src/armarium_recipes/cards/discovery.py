@@ -31,7 +31,7 @@ MAX_KEPT = 32 << 20
 State = Literal["read", "searched", "cached", "not-searched", "offline", "failed"]
 
 
-HELD = "The engine is held offline"
+HELD = "The engine is set to work offline"
 HELD_HERE = "This project uses this machine only (its setting local_only_ai)"
 """Why no other machine is asked despite *online*: the beginning of a sentence."""
 
@@ -131,7 +131,7 @@ class Asking:
         return answer.content
 
     def fetch_json(self, url: str) -> Any:
-        """As `fetch`, parsed as JSON; Unavailable if it is not JSON."""
+        """Like `fetch`, parsed as JSON; Unavailable if it is not JSON."""
         try:
             return json.loads(self.fetch(url))
         except (ValueError, RecursionError) as error:

@@ -80,10 +80,10 @@ def provider_cards(engine: Engine) -> Iterator[Card]:
             able += [job for job in ASKED_WITH_PICTURES if job in engine.recipe_jobs]
         if not able:
             continue
-        where = place_of(served.api_base)
-        runtime = "cloud" if where == "provider" else "local-server"
-        source: Literal["cloud", "installed"] = "cloud" if where == "provider" else "installed"
-        cost = _cost(model) if where == "provider" else 0.0
+        place = place_of(served.api_base)
+        runtime = "cloud" if place == "provider" else "local-server"
+        source: Literal["cloud", "installed"] = "cloud" if place == "provider" else "installed"
+        cost = _cost(model) if place == "provider" else 0.0
         yield Card.stating(
             id=f"{runtime}:{quote(provider['name'], safe=' ')}/{quote(model['model_id'], safe=' :.')}@served",
             name=f"{model['name']} ({provider['name']})",
@@ -92,10 +92,10 @@ def provider_cards(engine: Engine) -> Iterator[Card]:
             jobs=able,
             material=["handwriting", "print", "typescript", "text"],
             memory_gb=0,
-            runs_where=where,
-            availability="elsewhere" if where != "this_mac" else "installed",
-            availability_words=_WHERE[where].format(provider=provider["name"]),
-            installed=where == "this_mac",
+            runs_where=place,
+            availability="elsewhere" if place != "this_mac" else "installed",
+            availability_words=_WHERE[place].format(provider=provider["name"]),
+            installed=place == "this_mac",
             cost_per_page=cost,
             model=model["model_id"],
             provider=provider["name"],

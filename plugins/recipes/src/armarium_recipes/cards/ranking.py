@@ -61,12 +61,12 @@ def cer_of(card: Card, languages: Sequence[str]) -> float | None:
         return card.cer_measured_here
     if card.cer_published is None:
         return None
-    named = {primary_subtag(tag) for tag in card.languages}
-    return card.cer_published if all(primary_subtag(tag) in named for tag in languages) else None
+    card_languages = {primary_subtag(tag) for tag in card.languages}
+    return card.cer_published if all(primary_subtag(tag) in card_languages for tag in languages) else None
 
 
 def is_known(card: Card, languages: Sequence[str]) -> bool:
-    """Return whether a card is no download that nobody measured."""
+    """Return whether a card is not a download that nobody measured."""
     return card.availability != "download" or cer_of(card, languages) is not None
 
 
@@ -117,8 +117,8 @@ def refusals_of(
             kind="no-model-for-script",
             reason=f"{card.name} does not read the script {_words(lacking)}; it reads {_words(card.scripts)}.",
         )
-    known = {primary_subtag(tag) for tag in card.languages}
-    if languages and known and not any(primary_subtag(tag) in known for tag in languages):
+    card_languages = {primary_subtag(tag) for tag in card.languages}
+    if languages and card_languages and not any(primary_subtag(tag) in card_languages for tag in languages):
         yield Refusal(
             kind="no-model-for-language",
             reason=f"{card.name} does not read the language {_words(languages)}; it reads {_words(card.languages)}.",

@@ -60,7 +60,7 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
     """
     listing = discovery.read_kept(engine, NAME)
     if online and held:
-        return FoundCandidates("offline", f"{held}; {_had(listing)}.", repository_cards(engine))
+        return FoundCandidates("offline", f"{held}; {_describe_listing(listing)}.", repository_cards(engine))
     if not online:
         if listing is None:
             return FoundCandidates(
@@ -75,18 +75,18 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
             looked = _fetch_cards(engine, asking, listing)
     except ServiceError as refusal:
         return FoundCandidates(
-            "failed", f"{refusal.detail} {_had(listing).capitalize()}.", repository_cards(engine)
+            "failed", f"{refusal.detail} {_describe_listing(listing).capitalize()}.", repository_cards(engine)
         )
     unfetched = sum("card" not in entry for entry in listing.entries)
     if fresh and not looked:
         return FoundCandidates("cached", f"As listed {_read_date(listing)}.", repository_cards(engine))
-    rest = f"; later searches fetch {unfetched} more" if unfetched else ""
+    unfetched_words = f"; later searches fetch {unfetched} more" if unfetched else ""
     return FoundCandidates(
-        "searched", f"{len(listing.entries)} records are listed{rest}.", repository_cards(engine)
+        "searched", f"{len(listing.entries)} records are listed{unfetched_words}.", repository_cards(engine)
     )
 
 
-def _had(listing: discovery.KeptListing | None) -> str:
+def _describe_listing(listing: discovery.KeptListing | None) -> str:
     return (
         "nothing was listed earlier" if listing is None else (f"the listing {_read_date(listing)} is shown")
     )
@@ -110,8 +110,8 @@ def _records(asking: discovery.Asking, before: discovery.KeptListing | None) -> 
             entry = _entry(hit)
             if entry is None:
                 continue
-            known = newest.get(entry["concept"])
-            if known is None or int(known["record"]) < int(entry["record"]):
+            newest_version = newest.get(entry["concept"])
+            if newest_version is None or int(newest_version["record"]) < int(entry["record"]):
                 newest[entry["concept"]] = entry
         total = hits.get("total") if isinstance(hits, dict) else None
         if not records or not isinstance(total, int) or page * PAGE >= total:

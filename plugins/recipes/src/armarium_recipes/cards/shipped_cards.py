@@ -42,10 +42,10 @@ MATERIALS_OF = {"hand": ("handwriting",), "print": ("print", "typescript")}
 @cache
 def facts() -> dict[str, Any]:
     """Return what is known about the models shipped with the engine (`facts.json`)."""
-    known: dict[str, Any] = json.loads(
+    facts_by_name: dict[str, Any] = json.loads(
         files("armarium_recipes.cards").joinpath("facts.json").read_text("utf-8")
     )
-    return known
+    return facts_by_name
 
 
 def shipped_cards(engine: Engine) -> Iterator[Card]:
@@ -56,12 +56,12 @@ def shipped_cards(engine: Engine) -> Iterator[Card]:
         for model in models_of(engine, reader):
             if model.shipped and (card := card_of_reader(reader, model, source="shipped")) is not None:
                 yield card
-    yield from _standing(engine, readers)
+    yield from _list_reader_cards(engine, readers)
     if "tesseract" in readers:
         yield from _language_data(engine, readers["tesseract"])
     for reader in readers.values():
         yield from _of_offers(engine, reader)
-    yield from _fitting(readers.values())
+    yield from _list_choice_cards(readers.values())
 
 
 def models_of(engine: Engine, reader: type[Reader]) -> list[ModelFile]:
@@ -95,7 +95,7 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
     """Return the card of one of a reader's models; None for a file that it does not read with (language data
     of no language).
     """
-    known = facts()["models"].get(f"{reader.name}:{model.model}", {})
+    model_facts = facts()["models"].get(f"{reader.name}:{model.model}", {})
     scripts, languages = list(reader.scripts), list(reader.languages)
     if reader.name == "tesseract":
         name = model.model.rpartition("/")[2]
@@ -126,7 +126,7 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
         "reader": reader.name,
         "model": None if model.shipped else model.model,
     }
-    return Card.stating(**{**fields, **known, **more})
+    return Card.stating(**{**fields, **model_facts, **more})
 
 
 def pin_of(reader: type[Reader], model: str) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def _builtin(job_id: str, name: str, note: str) -> Card:
     )
 
 
-def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[Card]:
+def _list_reader_cards(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[Card]:
     """Return the cards of readers by name, present or not: a person who looks for one is told why it is not chosen."""
     for entry in facts()["standing"]:
         fields = dict(entry)
@@ -250,7 +250,7 @@ def _of_offers(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
             yield card
 
 
-def _fitting(readers: Any) -> Iterator[Card]:
+def _list_choice_cards(readers: Any) -> Iterator[Card]:
     """Return the choice among readers for each page by a sample of its lines: for material of several kinds."""
     # One that needs a model takes part once its model was measured here.
     able = [reader for reader in readers if "read_lines" in reader.can and reader.calibration]

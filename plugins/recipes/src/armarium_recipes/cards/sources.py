@@ -37,7 +37,7 @@ def cards_here(engine: Engine, library: Library | None) -> list[Card]:
 
 
 def cards_for(engine: Engine, library: Library | None, ids: Iterable[str]) -> list[Card]:
-    """As `cards_here`, plus the cards with *ids* that were listed from the model hub earlier, which the rules
+    """Like `cards_here`, plus the cards with *ids* that were listed from the model hub earlier, which the rules
     never choose but a person may.
     """
     cards = cards_here(engine, library)

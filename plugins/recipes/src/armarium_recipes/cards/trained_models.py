@@ -78,15 +78,17 @@ def with_scores(cards: list[Card], engine: Engine, library: Library | None) -> l
 
 def _score_of(card: Card, newest: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
     """Return the score of the card's model, which may have been measured under its name without the suffix of its file."""
-    named = _scored_as(card)
-    return newest.get(named) or (newest.get(PurePath(named).stem) if card.source == "installed" else None)
+    scored_name = _scored_as(card)
+    return newest.get(scored_name) or (
+        newest.get(PurePath(scored_name).stem) if card.source == "installed" else None
+    )
 
 
 def _scored_as(card: Card) -> str:
     """Return the name under which an evaluation stores the scores of a card's model."""
-    named = card.pin.get("linereader")
-    if card.source == "installed" and isinstance(named, str):
-        return named
+    model_name = card.pin.get("linereader")
+    if card.source == "installed" and isinstance(model_name, str):
+        return model_name
     return card.model or card.reader or ""
 
 

@@ -67,15 +67,15 @@ def bakeoff(
             answer(listing, lambda: show_all(listing["items"]))
             return
         if show is not None or (use is not None and not ids):
-            result = _earlier(session, show or "last")
+            result = _get_earlier(session, show or "last")
         else:
             result = _run(session, ids, lines=lines, promote=promote, power=power)
         used = None if use is None else _use(session, result, use, folder)
         if chart is not None:
-            drawn = session.raw(
+            picture = session.raw(
                 "GET", f"/api/recipes/project/bakeoffs/{result['id']}/picture", query={"kind": kind}
             )
-            write_file(chart, drawn, overwrite=overwrite)
+            write_file(chart, picture, overwrite=overwrite)
 
     def words() -> None:
         show_table(result)
@@ -113,24 +113,24 @@ def _run(
     return result
 
 
-def _earlier(session: Session, named: str) -> dict[str, Any]:
+def _get_earlier(session: Session, name: str) -> dict[str, Any]:
     items = session.get("/api/recipes/project/bakeoffs")["items"]
     if not items:
         raise Refused("There was no bake-off yet: armarium bakeoff.")
-    begun = str(items[0]["id"]) if named == "last" else named
-    which = find_begun(items, "id", begun, "bake-off", "armarium bakeoff --list")
-    result: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{which}")
+    begun = str(items[0]["id"]) if name == "last" else name
+    bakeoff_id = find_begun(items, "id", begun, "bake-off", "armarium bakeoff --list")
+    result: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{bakeoff_id}")
     return result
 
 
-def _use(session: Session, result: dict[str, Any], named: str, folder: str | None) -> dict[str, Any]:
+def _use(session: Session, result: dict[str, Any], name: str, folder: str | None) -> dict[str, Any]:
     rows = result["candidates"]
-    card = rows[int(named) - 1]["card"] if named.isdecimal() and 1 <= int(named) <= len(rows) else named
+    card = rows[int(name) - 1]["card"] if name.isdecimal() and 1 <= int(name) <= len(rows) else name
     body: dict[str, Any] = {"card": card, "scope": "project"}
     if folder is not None:
         body |= {"scope": "folder", "folder_id": document_id(session, folder)}
-    done = session.post(f"/api/recipes/project/bakeoffs/{result['id']}/use", body)
-    return {"card": card, "overrides": done["overrides"], "audit_id": done["audit_id"]}
+    answer = session.post(f"/api/recipes/project/bakeoffs/{result['id']}/use", body)
+    return {"card": card, "overrides": answer["overrides"], "audit_id": answer["audit_id"]}
 
 
 def show_all(items: list[dict[str, Any]]) -> None:
@@ -139,13 +139,13 @@ def show_all(items: list[dict[str, Any]]) -> None:
         typer.echo("There was no bake-off yet: armarium bakeoff.")
         return
     rows = [
-        [item["id"], item["state"], item["started_at"], item["step"], item["lines"], _best(item)]
+        [item["id"], item["state"], item["started_at"], item["step"], item["lines"], _describe_best(item)]
         for item in items
     ]
     table("Bake-offs", ["bake-off", "state", "started", "compared", "lines", "best"], rows)
 
 
-def _best(item: dict[str, Any]) -> str:
+def _describe_best(item: dict[str, Any]) -> str:
     return next((row["name"] for row in item["candidates"] if row["not_scored"] is None), "")
 
 

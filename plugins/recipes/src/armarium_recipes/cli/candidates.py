@@ -41,8 +41,8 @@ def candidates(
     answer({**listing, **more}, words)
 
 
-def _use(session: Session, step: str, named: str, items: list[dict[str, Any]]) -> str:
-    card = items[int(named) - 1]["id"] if named.isdecimal() and 1 <= int(named) <= len(items) else named
+def _use(session: Session, step: str, name: str, items: list[dict[str, Any]]) -> str:
+    card = items[int(name) - 1]["id"] if name.isdecimal() and 1 <= int(name) <= len(items) else name
     session.post("/api/recipes/project/steps/use-candidate", {"step": step, "card": card})
     return str(card)
 
@@ -53,8 +53,8 @@ def show_candidates(step: str, listing: dict[str, Any]) -> None:
     usable = [item for item in listing["items"] if item["refused"] is None or item["chosen"]]
     rows = []
     for number, item in enumerate(usable, 1):
-        chosen, where = "chosen" if item["chosen"] else "", legible(item["availability_words"])
-        rows.append([number, item["id"], item["name"], _cer(item), chosen, where])
+        chosen, availability = "chosen" if item["chosen"] else "", legible(item["availability_words"])
+        rows.append([number, item["id"], item["name"], _cer(item), chosen, availability])
     if usable:
         table(f"Candidates for {step}", ["", "card", "model", "CER", "", "where"], rows)
     else:

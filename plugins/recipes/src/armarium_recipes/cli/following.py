@@ -47,13 +47,13 @@ def runs(
     answer({**record, "summary": summary}, lambda: show_run(record, summary))
 
 
-def _find_run(items: list[dict[str, Any]], named: str) -> str:
+def _find_run(items: list[dict[str, Any]], name: str) -> str:
     """Return the id of the run that *named* means; Refused if there is none or more than one."""
     if not items:
         raise Refused("The recipe has not run yet; run it with armarium start.")
-    if named == "last":
+    if name == "last":
         return str(items[0]["job_id"])
-    return find_begun(items, "job_id", named, "run", "armarium runs")
+    return find_begun(items, "job_id", name, "run", "armarium runs")
 
 
 def show_runs(items: list[dict[str, Any]]) -> None:
@@ -102,9 +102,11 @@ def show_summary(summary: dict[str, Any]) -> None:
     for stage in summary["stages"]:
         if stage["failed_pages"]:
             offer = f" {legible(stage['offer'])}" if stage["offer"] else ""
-            again = f" Again: armarium workflow read-again {stage['thread_id']}" if stage["thread_id"] else ""
+            again_words = (
+                f" Again: armarium workflow read-again {stage['thread_id']}" if stage["thread_id"] else ""
+            )
             typer.echo(
-                f"  {stage['title']}: {plural(len(stage['failed_pages']), 'page')} failed.{offer}{again}"
+                f"  {stage['title']}: {plural(len(stage['failed_pages']), 'page')} failed.{offer}{again_words}"
             )
         elif stage["offer"]:
             typer.echo(f"  {stage['title']}: {legible(stage['offer'])}")

@@ -65,8 +65,8 @@ def setup(
         answers["languages"] = _languages(session, language, before, asking)
         answers["scripts"] = _scripts(session, script, answers["languages"], before, asking)
         answers["cloud_allowed"] = _cloud(cloud, before, asking)
-        named = before.get("directions", {})
-        still_valid = {script: way for script, way in named.items() if script in answers["scripts"]}
+        directions = before.get("directions", {})
+        still_valid = {script: way for script, way in directions.items() if script in answers["scripts"]}
         answers["directions"] = _directions(direction) if direction else still_valid
         answers["layers"] = layer if layer is not None else before.get("layers", [])
         answers["jobs"] = before.get("jobs", [])
@@ -93,11 +93,11 @@ def show_recipe(assembled: dict[str, Any], *, saved: bool) -> None:
     typer.echo(f"{recipe['title']}, version {recipe['version']}: {count}.")
     for number, step in enumerate(recipe["steps"], 1):
         model = f" with {step['card']['id']}" if step.get("card") else ""
-        where = "" if step["runs_on"] == "this-machine" else f", on {step['runs_on']}"
+        on_machine = "" if step["runs_on"] == "this-machine" else f", on {step['runs_on']}"
         offered = (
             ", offered later" if any(value is not None for value in step["offered_when"].values()) else ""
         )
-        typer.echo(f"{number:3}. {step['job']}{model}{where}{offered}")
+        typer.echo(f"{number:3}. {step['job']}{model}{on_machine}{offered}")
         for reason in step["reasons"]:
             typer.echo(f"     {reason}")
         if step.get("gap"):
@@ -232,9 +232,9 @@ def _usual_scripts(session: Session, languages: Sequence[str]) -> list[str]:
     """Return the scripts the tags name (`sr-Latn`), otherwise those the languages are usually written in."""
     codes = []
     for tag in languages:
-        named = [part for part in tag.split("-")[1:] if len(part) == 4 and part.isalpha()]
+        scripts = [part for part in tag.split("-")[1:] if len(part) == 4 and part.isalpha()]
         first = session.get("/api/recipes/languages", q=tag.partition("-")[0], limit=1)["items"]
-        codes.append(named[0].title() if named else (first[0]["script"] if first else None) or "Latn")
+        codes.append(scripts[0].title() if scripts else (first[0]["script"] if first else None) or "Latn")
     return list(dict.fromkeys(codes))
 
 

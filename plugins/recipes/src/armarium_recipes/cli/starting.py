@@ -83,10 +83,10 @@ def agree(planned: dict[str, Any], *, yes: bool) -> None:
     )
     if not places or planned["first_yes"] is not None or yes:
         return
-    sent = f"Pages would be sent to {', '.join(places)}."
+    sent_words = f"Pages would be sent to {', '.join(places)}."
     if wants_json() or not at_a_terminal():
-        raise Refused(f"{sent} Use --yes to agree, or exclude cloud models: armarium setup --no-cloud.")
-    if not typer.confirm(f"{sent} Agree?", default=False):
+        raise Refused(f"{sent_words} Use --yes to agree, or exclude cloud models: armarium setup --no-cloud.")
+    if not typer.confirm(f"{sent_words} Agree?", default=False):
         raise Refused("Nothing was started.")
 
 
@@ -120,8 +120,8 @@ def show_plan(planned: dict[str, Any]) -> None:
         state = "being downloaded" if download["downloading"] else "not here yet"
         typer.echo(f"Model {download['model']}: {state}, {download['size_bytes'] / 1e9:.1f} GB.")
         if not download["downloading"]:
-            named = f"--runtime {download['runtime']} --model {download['model']}"
-            typer.echo(f"  Download it: armarium action model.download {named}")
+            options = f"--runtime {download['runtime']} --model {download['model']}"
+            typer.echo(f"  Download it: armarium action model.download {options}")
         for card in download["instead"][:1]:
             typer.echo(f"  Or: armarium action project.use_instead --model {download['model']} --card {card}")
     for entry in planned["waiting"]:
@@ -146,8 +146,10 @@ def _remedy(refusal: dict[str, Any], planned: dict[str, Any]) -> str:
         return " (armarium setup)"
     if refusal["kind"] != "nothing-left" or not planned["runs"]:
         return ""
-    again = " (armarium start --redo STEP; only what nobody checked: armarium start --redo-unchecked STEP)"
-    return again if planned["pages"] else " (armarium import FOLDER)"
+    redo_hint = (
+        " (armarium start --redo STEP; only what nobody checked: armarium start --redo-unchecked STEP)"
+    )
+    return redo_hint if planned["pages"] else " (armarium import FOLDER)"
 
 
 def duration(seconds: float | None) -> str:

@@ -55,8 +55,8 @@ def targets(engine: Engine) -> list[Target]:
     places = [Target("this-machine", "This machine", "the engine runs on it")]
     far = [name for name in engine.drivers.names(COMPUTE) if name != _HERE and _is_ready(engine, name)]
     if far:
-        named = f"the installed driver{'s' if len(far) > 1 else ''} {', '.join(far)}"
-        places.append(Target("cluster", "A place of compute", named))
+        drivers_words = f"the installed driver{'s' if len(far) > 1 else ''} {', '.join(far)}"
+        places.append(Target("cluster", "A place of compute", drivers_words))
     for provider in providers_with_key(engine):
         source = f"the provider {provider['name']}, which has a key"
         if provider["provider_type"] == "model-hub":

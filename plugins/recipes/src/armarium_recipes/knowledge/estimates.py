@@ -111,10 +111,10 @@ def with_measured_speeds(conn: Connection, cards: Iterable[Card]) -> list[Card]:
     read = select(episodes.c.provider).where(
         episodes.c.kind == "model_call", episodes.c.use_case.in_(READING)
     )
-    known = set(conn.execute(read.distinct()).scalars())
+    read_pages = set(conn.execute(read.distinct()).scalars())
     with_speeds = []
     for card in cards:
-        calls = _calls(conn, card) if (card.provider or card.reader) in known else _Calls()
+        calls = _calls(conn, card) if (card.provider or card.reader) in read_pages else _Calls()
         if calls.pages and calls.seconds:
             card = card.model_copy(
                 update={"pages_per_hour": 3600 * calls.pages / calls.seconds, "speed_measured": True}
@@ -166,8 +166,8 @@ def routes_for(
         cards, teacher, lambda card: card.provider is not None and card.runs_where != "this_mac"
     )
     near = _choose_card(cards, local_reader, lambda card: card.runs_where == "this_mac" and card.installed)
-    teaching = way_of(conn, far, _absent("model of a provider", teacher))
-    reading = way_of(conn, near, _absent("reader on this machine", local_reader))
+    teaching = way_of(conn, far, _explain_absent("model of a provider", teacher))
+    reading = way_of(conn, near, _explain_absent("reader on this machine", local_reader))
     sample = min(sample_pages, pages)
     training = Figure(None, "unknown", "the time for training is known once the sample is corrected")
     few = (
@@ -262,7 +262,7 @@ def _choose_card(cards: Sequence[Card], name: str | None, fits: Callable[[Card],
     )
 
 
-def _absent(kind: str, name: str | None) -> str:
+def _explain_absent(kind: str, name: str | None) -> str:
     return f"no {kind} is here" if name is None else f"no {kind} here is called {name}"
 
 

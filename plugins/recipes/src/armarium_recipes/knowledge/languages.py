@@ -102,8 +102,8 @@ class _Table:
         if level != "dialect":
             return Language(**fields, language=None, language_name=None, script="".join(more) or None)
         above = next((self.language(row) for row in self.rows_with(f"|{more[0]}|\x01|")), None)
-        named, script = (None, None) if above is None else (above.name, above.script)
-        return Language(**fields, language=code or None, language_name=named, script=script)
+        own_name, script = (None, None) if above is None else (above.name, above.script)
+        return Language(**fields, language=code or None, language_name=own_name, script=script)
 
 
 @cache

@@ -30,11 +30,11 @@ def topics_of(engine: Engine) -> dict[str, Topic]:
     """Return the shipped topics, and those of recipe jobs that other plugins declare with a description of
     their own.
     """
-    known = dict(topics())
+    known_topics = dict(topics())
     for job in engine.recipe_jobs.values():
         topic = job.topic or job.id
-        if topic not in known:
-            known[topic] = Topic(
+        if topic not in known_topics:
+            known_topics[topic] = Topic(
                 id=topic,
                 kind="job",
                 title=job.name,
@@ -43,7 +43,7 @@ def topics_of(engine: Engine) -> dict[str, Topic]:
                 example=None,
                 manual=None,
             )
-    return known
+    return known_topics
 
 
 def job_entries(engine: Engine) -> list[dict[str, Any]]:

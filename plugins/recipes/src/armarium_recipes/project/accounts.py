@@ -30,15 +30,15 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
         pages, done, failed = job.total, job.done, 0
     else:
         return {**NONE_DONE, "seconds_left": None, "waits_for": None}
-    left = max(0, pages - done - failed)
+    pages_left = max(0, pages - done - failed)
     going = job if job is not None and job.is_going else None
     return {
         "pages": pages,
         "done": done,
         "failed": failed,
-        "left": left,
+        "left": pages_left,
         "withheld": withheld,
-        "seconds_left": _seconds_left(going.started_at, done + failed, left) if going else None,
+        "seconds_left": _seconds_left(going.started_at, done + failed, pages_left) if going else None,
         "waits_for": _waits_for(conn, child_id) if going else None,
     }
 

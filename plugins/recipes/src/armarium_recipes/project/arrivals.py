@@ -59,8 +59,8 @@ def _pages(ctx: ActionContext) -> list[str]:
         # Existing pages that got a layout file have changed too, but the import did not add them.
         query = query.where(documents.c.created_at == ctx.now)
     # An undo of the import is a step of the same name, after which they are gone.
-    known = set(ctx.conn.execute(query).scalars())
-    added = [document_id for document_id in added if document_id in known]
+    known_ids = set(ctx.conn.execute(query).scalars())
+    added = [document_id for document_id in added if document_id in known_ids]
     return pages_under(ctx.conn, added, for_processing=True) if added else []
 
 

@@ -164,9 +164,9 @@ def _add(
     try:
         run = _with_settings(engine, library, run, step, job, card)
     except ServiceError as refusal:
-        another = job is not None and (job.model_setting is not None or job.uses_llm)
+        takes_model = job is not None and (job.model_setting is not None or job.uses_llm)
         cards.skipped.append(
-            SkippedStep(step=step.id, why=refusal.detail, fix="choose-model" if another else None)
+            SkippedStep(step=step.id, why=refusal.detail, fix="choose-model" if takes_model else None)
         )
         return
     cards.runs.append(run)
@@ -280,5 +280,5 @@ def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
 
 def _use_of(run: RunCard) -> str:
     card = (run.choice or {}).get("id")
-    named = (run.runs_on, card, run.settings.get("provider"), run.settings.get("model"))
-    return " ".join(str(part) for part in named if part)
+    model_key = (run.runs_on, card, run.settings.get("provider"), run.settings.get("model"))
+    return " ".join(str(part) for part in model_key if part)

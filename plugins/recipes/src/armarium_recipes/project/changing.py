@@ -20,10 +20,10 @@ def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
     answers that name an unknown purpose, layer, job, language or script.
     """
     before = read_saved(ctx.conn)
-    named = p.model_fields_set
-    answers = p.answers if "answers" in named else before.answers
-    recipe = p.recipe if "recipe" in named else before.recipe
-    places = (p.overrides or []) if "overrides" in named else before.overrides
+    fields_sent = p.model_fields_set
+    answers = p.answers if "answers" in fields_sent else before.answers
+    recipe = p.recipe if "recipe" in fields_sent else before.recipe
+    places = (p.overrides or []) if "overrides" in fields_sent else before.overrides
     same_parts = answers == before.answers and _content(recipe) == _content(before.recipe)
     same_places = [_key_of(place) for place in places] == [_key_of(override) for override in before.overrides]
     if same_parts and same_places:
@@ -77,9 +77,9 @@ def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
         if row.position <= last:
             ctx.conn.execute(overrides.update().where(overrides.c.id == row.id).values(position=last + 1))
         last = max(row.position, last + 1)
-    gone = [row.id for row in rows_by_key.values() if row.id not in staying]
-    if gone:
-        ctx.conn.execute(overrides.delete().where(overrides.c.id.in_(gone)))
+    removed_ids = [row.id for row in rows_by_key.values() if row.id not in staying]
+    if removed_ids:
+        ctx.conn.execute(overrides.delete().where(overrides.c.id.in_(removed_ids)))
 
 
 def _insert_override(ctx: ActionContext, override: Override, position: int) -> None:

@@ -155,12 +155,12 @@ def note(conn: Connection, name: str, noted: NotedFile) -> None:
 
 def file_answers(conn: Connection) -> list[dict[str, Any]]:
     """Return the state of the files that a person may edit or that need a decision."""
-    known = noted_files(conn)
+    noted = noted_files(conn)
     fields = ("state", "why", "line", "kept_as")
     return [
-        {"name": name, **{key: getattr(known[name], key) for key in fields}}
+        {"name": name, **{key: getattr(noted[name], key) for key in fields}}
         for name in HEADINGS
-        if name in known
+        if name in noted
     ]
 
 
@@ -179,10 +179,14 @@ def write_files(library: Library) -> None:
     """
     with _lock_of(library):
         with library.db.read_all() as conn:
-            texts, known = render_files(conn), noted_files(conn)
-        standing = {name: _write_one(library, name, text, known.get(name)) for name, text in texts.items()}
+            texts, noted_now = render_files(conn), noted_files(conn)
+        standing = {
+            name: _write_one(library, name, text, noted_now.get(name)) for name, text in texts.items()
+        }
         changed = {
-            name: noted for name, noted in standing.items() if noted is not None and noted != known.get(name)
+            name: noted
+            for name, noted in standing.items()
+            if noted is not None and noted != noted_now.get(name)
         }
         if changed:
             with library.db.write() as conn:
@@ -205,35 +209,35 @@ def _lock_of(library: Library) -> Any:
         return library.held.setdefault(_LOCK, threading.Lock())
 
 
-def _write_one(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> NotedFile | None:
+def _write_one(library: Library, name: str, text: bytes | None, noted: NotedFile | None) -> NotedFile | None:
     try:
-        return _standing(library, name, text, known)
+        return _determine_state(library, name, text, noted)
     except OSError as error:
         log.warning("the file recipe/%s could not be written: %s", name, error.strerror)
-        return known
+        return noted
 
 
-def _standing(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> NotedFile:
+def _determine_state(library: Library, name: str, text: bytes | None, noted: NotedFile | None) -> NotedFile:
     """Return the state of a file after it was written, or left because somebody edited it."""
-    fallen_out = known.digest if known is not None else None
+    fallen_out = noted.digest if noted is not None else None
     try:
         data = read_file(library, name)
     except Unreadable as fault:
         return NotedFile(fallen_out, "refused", fault.why, fault.line)
-    ours = data is None or (known is not None and digest_of(data) == known.digest)
+    ours = data is None or (noted is not None and digest_of(data) == noted.digest)
     if data == text or ours:
         if data != text:
             write_file(library, name, text)
-        if known is not None and known.kept_as is not None:
-            write_file(library, known.kept_as, None)
+        if noted is not None and noted.kept_as is not None:
+            write_file(library, noted.kept_as, None)
         return NotedFile(digest_of(text), "in-step")
     if name not in EDITABLE:
         write_file(library, name_beside(name, "edited"), data)
         write_file(library, name, text)
         return NotedFile(digest_of(text), "in-step")
     if digest_of(text) == fallen_out:
-        if known is not None and known.state == "refused":
-            return known
+        if noted is not None and noted.state == "refused":
+            return noted
         return NotedFile(
             fallen_out, "edited", "It was edited by hand; it is taken in the next time the recipe is used."
         )
@@ -247,10 +251,10 @@ def _standing(library: Library, name: str, text: bytes | None, known: NotedFile 
 
 
 def _take_in(engine: Engine, library: Library, name: str) -> None:
-    known, data = NotedFile(None, "edited"), None
+    noted, data = NotedFile(None, "edited"), None
     try:
         with library.db.read_all() as conn:
-            known = noted_files(conn).get(name, known)
+            noted = noted_files(conn).get(name, noted)
         data = read_file(library, name)
         if data is None:
             return
@@ -267,7 +271,7 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
         line = fault.line if isinstance(fault, Unreadable) else _line_of_refusal(data, fault)
         log.warning("the file recipe/%s was not taken in", name)
         with library.db.write() as conn:
-            note(conn, name, NotedFile(known.digest, "refused", why, line))
+            note(conn, name, NotedFile(noted.digest, "refused", why, line))
 
 
 def find_malformed(engine: Engine, library: Library | None, recipe: object) -> list[Problem]:
@@ -294,9 +298,9 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
         SaveSetup.model_validate(params)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        where = (*nested, *(key for key in first["loc"][1:] if isinstance(key, str | int)))
-        words = ".".join(map(str, where)) or "the whole"
-        raise Unreadable(f"{words}: {first['msg']}.", document.line_of(where) or 1) from None
+        key_path = (*nested, *(key for key in first["loc"][1:] if isinstance(key, str | int)))
+        words = ".".join(map(str, key_path)) or "the whole"
+        raise Unreadable(f"{words}: {first['msg']}.", document.line_of(key_path) or 1) from None
     if part == "recipe":
         for problem in find_malformed(engine, library, value):
             raise Unreadable(problem.sentence, _line_of_problem(document, problem))
@@ -305,8 +309,8 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
 
 def _line_of_refusal(data: bytes | None, refusal: ServiceError) -> int | None:
     """Return the line of the first key or value that the refusal names."""
-    named = {field for field in refusal.fields.values() if isinstance(field, str)}
-    return yaml_text.parse(data).line_of_word(named) if data is not None else None
+    field_names = {field for field in refusal.fields.values() if isinstance(field, str)}
+    return yaml_text.parse(data).line_of_word(field_names) if data is not None else None
 
 
 def _line_of_problem(document: yaml_text.Document, problem: Problem) -> int | None:
@@ -314,9 +318,9 @@ def _line_of_problem(document: yaml_text.Document, problem: Problem) -> int | No
     its step.
     """
     place = problem.sentence.partition(":")[0]
-    named = {".".join(map(str, path)): line for path, line in document.lines.items() if path}
-    if place in named:
-        return named[place]
+    line_of_path = {".".join(map(str, path)): line for path, line in document.lines.items() if path}
+    if place in line_of_path:
+        return line_of_path[place]
     steps = document.value.get("steps")
     if problem.step is None or not isinstance(steps, list):
         return None

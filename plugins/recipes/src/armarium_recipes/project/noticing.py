@@ -42,7 +42,7 @@ def notice(engine: Engine, library: Library) -> None:
 
 
 def before_action(engine: Engine, library: Library | None, _: object) -> None:
-    """As `notice`, for use before an action."""
+    """Like `notice`, for use before an action."""
     if library is not None:
         notice(engine, library)
 
@@ -62,9 +62,9 @@ def _of_file(library: Library, name: str) -> tuple[int, int, int] | None:
 def _is_edited(library: Library) -> bool:
     """Return whether a file differs from the one on which the project last agreed."""
     with library.db.read_all() as conn:
-        known = files.noted_files(conn)
+        noted = files.noted_files(conn)
     for name in files.EDITABLE:
-        agreed = known[name].digest if name in known else None
+        agreed = noted[name].digest if name in noted else None
         try:
             if files.digest_of(files.read_file(library, name)) != agreed:
                 return True

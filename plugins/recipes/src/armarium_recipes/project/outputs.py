@@ -62,9 +62,11 @@ def fingerprints(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
 
 def read_noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:
     """Return which of *pages* a run noted for *job_id*, with their present text, unless that run was undone."""
-    d = done_pages.c
+    done_page = done_pages.c
     rows = conn.execute(
-        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, is_among(d.page_id, pages))
+        select(done_page.page_id, done_page.thread_id, done_page.fingerprint).where(
+            done_page.job == job_id, is_among(done_page.page_id, pages)
+        )
     ).all()
     texts = fingerprints(conn, [row.page_id for row in rows if row.fingerprint])
     lined = _WITH_LINES(conn, [row.page_id for row in rows if row.fingerprint == NO_LINES])
@@ -110,14 +112,16 @@ def _kept_notes(conn: Connection, job_id: str, new: Mapping[str, str], thread_id
     """Return the pages of *new* (page to fingerprint) on which *thread_id* wrote nothing and that an earlier
     run, not undone since, noted for the same text.
     """
-    d = done_pages.c
+    done_page = done_pages.c
     rows = conn.execute(
-        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, is_among(d.page_id, list(new)))
+        select(done_page.page_id, done_page.thread_id, done_page.fingerprint).where(
+            done_page.job == job_id, is_among(done_page.page_id, list(new))
+        )
     ).all()
     if not rows:
         return set()
-    written = list_steps(conn, "changed", sets=thread_id)
-    pages = {page for step in written for page in step.changed.get("document_ids", ())}
+    steps = list_steps(conn, "changed", sets=thread_id)
+    pages = {page for step in steps for page in step.changed.get("document_ids", ())}
     undone = _taken_back(conn, {row.thread_id for row in rows})
     return {
         row.page_id
@@ -133,14 +137,14 @@ def _taken_back(conn: Connection, threads: Iterable[str]) -> set[str]:
 
 def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]:
     def find(conn: Connection, pages: Sequence[str]) -> set[str]:
-        s = segments.c
+        segment = segments.c
         query = (
-            select(s.document_id)
-            .join(passes, passes.c.id == s.pass_id)
+            select(segment.document_id)
+            .join(passes, passes.c.id == segment.pass_id)
             .where(
-                is_among(s.document_id, pages),
-                s.kind == kind,
-                s.deleted_at.is_(None),
+                is_among(segment.document_id, pages),
+                segment.kind == kind,
+                segment.deleted_at.is_(None),
                 passes.c.deleted_at.is_(None),
             )
             .distinct()
@@ -169,10 +173,10 @@ def words_about(conn: Connection, job_id: str, pages: Sequence[str]) -> list[str
             else []
         )
     if job_id == "find-lines":
-        drawn = pages_lined_by_hand(conn, pages)
-        lines = sum(drawn.values())
-        about = f"On {_pages(len(drawn))} a person drew all lines ({lines}); no others are looked for there."
-        return [about] if drawn else []
+        pages_by_hand = pages_lined_by_hand(conn, pages)
+        lines = sum(pages_by_hand.values())
+        about = f"On {_pages(len(pages_by_hand))} a person drew all lines ({lines}); no others are looked for there."
+        return [about] if pages_by_hand else []
     if job_id == "read-a-line":
         partly = [counts for counts in line_counts(conn, pages).values() if counts.read < counts.lines]
         read, lines = sum(counts.read for counts in partly), sum(counts.lines for counts in partly)
@@ -193,12 +197,14 @@ def _pages(number: int) -> str:
 
 def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
     """Return the pages with mentions on which every line still has the text in which the mention was found."""
-    m = mentions.c
+    mention = mentions.c
     rows = conn.execute(
-        select(m.document_id, m.segment_id, m.text_fingerprint).where(is_among(m.document_id, pages))
+        select(mention.document_id, mention.segment_id, mention.text_fingerprint).where(
+            is_among(mention.document_id, pages)
+        )
     ).all()
-    now = segment_fingerprints(conn, list({row.segment_id for row in rows}))
-    stale = {row.document_id for row in rows if now.get(row.segment_id) != row.text_fingerprint}
+    fingerprints = segment_fingerprints(conn, list({row.segment_id for row in rows}))
+    stale = {row.document_id for row in rows if fingerprints.get(row.segment_id) != row.text_fingerprint}
     return {row.document_id for row in rows} - stale
 
 

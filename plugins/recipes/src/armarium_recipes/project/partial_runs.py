@@ -40,14 +40,14 @@ def seen_account(account: Mapping[str, Any], pages: int) -> dict[str, Any]:
     """Return *account* of a card reduced to at most *pages* pages: a job over many pages counts all of them."""
     done, failed = min(account["done"], pages), min(account["failed"], pages)
     of = min(account["pages"], pages)
-    left = max(0, of - done - failed)
+    pages_left = max(0, of - done - failed)
     return {
         **account,
         "pages": of,
         "done": done,
         "failed": failed,
-        "left": left,
-        "withheld": min(account.get("withheld", 0), left),
+        "left": pages_left,
+        "withheld": min(account.get("withheld", 0), pages_left),
     }
 
 

@@ -39,7 +39,7 @@ def find_run(conn: Connection, job_id: str) -> dict[str, Any] | None:
 
 
 def run_row(conn: Connection, job_id: str) -> dict[str, Any]:
-    """As `find_run`; NotFound."""
+    """Like `find_run`; NotFound if there is none."""
     row = find_run(conn, job_id)
     if row is None:
         raise unknown_recipe_run(job_id)

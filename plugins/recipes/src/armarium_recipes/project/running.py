@@ -155,7 +155,7 @@ class _Runner:
             sentences = outputs.words_about(conn, card.job, follow_pages(conn, self.row["page_ids"]))
         if not pages:
             state = "not run" if why is not None else "done"
-            words = why or " ".join(["Every page has been through it already.", *sentences])
+            words = why or " ".join(["Every page has already been through it.", *sentences])
             self._go_on(at, state=state, why=words, account=NONE_DONE)
             return
         checkpoint = {**self.job.checkpoint, "texts": texts}

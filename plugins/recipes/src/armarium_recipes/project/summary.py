@@ -175,22 +175,25 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
 
 
 def _names(conn: Connection, pages: list[str], threads: list[str]) -> dict[str, int]:
-    m, e = mentions.c, entities.c
+    mention, entity = mentions.c, entities.c
     kinds = (
-        select(e.entity_type, func.count())
-        .select_from(mentions.join(entities, m.entity_id == e.id))
-        .where(is_among(m.document_id, pages), is_among(m.run_id, threads))
-        .group_by(e.entity_type)
-        .order_by(e.entity_type)
+        select(entity.entity_type, func.count())
+        .select_from(mentions.join(entities, mention.entity_id == entity.id))
+        .where(is_among(mention.document_id, pages), is_among(mention.run_id, threads))
+        .group_by(entity.entity_type)
+        .order_by(entity.entity_type)
     )
     return {row[0]: row[1] for row in conn.execute(kinds)}
 
 
 def _dates(conn: Connection, pages: list[str]) -> int:
     """Return the dates of the entities that the pages name."""
-    m, e = mentions.c, entities.c
-    named = select(m.entity_id).where(is_among(m.document_id, pages)).distinct()
-    return sum(len(values) for values in conn.execute(select(e.date_values).where(e.id.in_(named))).scalars())
+    mention, entity = mentions.c, entities.c
+    named_ids = select(mention.entity_id).where(is_among(mention.document_id, pages)).distinct()
+    return sum(
+        len(values)
+        for values in conn.execute(select(entity.date_values).where(entity.id.in_(named_ids))).scalars()
+    )
 
 
 def _count_proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:

@@ -93,11 +93,11 @@ def list_candidates(
     require_materials(materials, get_args(Material))
     job_id = require_job(engine, job or (own.job if own is not None else "read-a-line"))
     cards = {card.id: card for card in cards_here(engine, library)}
-    held = (
+    held_back = (
         HELD if engine.settings.local_only else HELD_HERE if project_setting(conn, "local_only_ai") else None
     )
-    repository = search_repository(engine, online=online, held=held)
-    hub = search_hub(engine, tags, online=online, held=held)
+    repository = search_repository(engine, online=online, held=held_back)
+    hub = search_hub(engine, tags, online=online, held=held_back)
     for card in (*repository.cards, *hub.cards):
         cards.setdefault(card.id, card)
     answers = project.answers

@@ -167,12 +167,12 @@ class _Assembly:
         """
         rule = RULE_OF.get(work.job) or StepRule(work.job, _step_id(work.job), "Work of a plugin.")
         codes = self.situation.codes
-        known = self._known_scripts(work.job, rule) if rule.by_script else codes
-        if known == codes:
+        scripts = self._known_scripts(work.job, rule) if rule.by_script else codes
+        if scripts == codes:
             return [self._step(work, rule, rule.step, codes)]
-        steps = [self._step(work, rule, rule.step, known, lines_in=known)]
+        steps = [self._step(work, rule, rule.step, scripts, lines_in=scripts)]
         for code in codes:
-            if code not in known:
+            if code not in scripts:
                 step = self._step(work, rule, f"{rule.step}-{code.lower()}", [code], lines_in=[code])
                 if step.gap is None:
                     self._gap(step, "no-model-for-script", OTHER_SCRIPT.format(script=code), "choose-model")
@@ -186,8 +186,8 @@ class _Assembly:
         card = next((card for card in self.cards if picked is not None and card.id == picked.id), None)
         if card is not None:
             return [code for code in codes if not card.scripts or code in card.scripts] or codes
-        known = [code for code in codes if self._is_done(job, [code], known=True)]
-        if self._is_done(job, codes) and (not known or self._is_done(job, codes, known=True)):
+        done_codes = [code for code in codes if self._is_done(job, [code], known=True)]
+        if self._is_done(job, codes) and (not done_codes or self._is_done(job, codes, known=True)):
             return codes
         first = next((code for code in codes if self._is_done(job, [code])), None)
         return codes if first is None else [first]
@@ -246,8 +246,8 @@ class _Assembly:
         card = next((card for card in ranked if card.id == picked.id), None)
         if card is not None and card.availability != "not_here":
             return card, [f"{card.name} was chosen by a person."]
-        gone = f"The model that was chosen before ({picked.id}) is no longer here."
-        return first, [gone, *(self._explain_choice(ranked) if first is not None else [])]
+        gone_words = f"The model that was chosen before ({picked.id}) is no longer here."
+        return first, [gone_words, *(self._explain_choice(ranked) if first is not None else [])]
 
     def _explain_choice(self, ranked: Sequence[Card]) -> list[str]:
         """Explain why the first card is ranked before the second."""
@@ -263,9 +263,9 @@ class _Assembly:
 
     def _unread(self, card: Card) -> list[str]:
         """Return the languages of the project that the card does not name."""
-        known = {primary_subtag(tag) for tag in card.languages}
-        named = zip(self.situation.languages, self.situation.names, strict=True)
-        lacking = [name for tag, name in named if known and primary_subtag(tag) not in known]
+        covered = {primary_subtag(tag) for tag in card.languages}
+        pairs = zip(self.situation.languages, self.situation.names, strict=True)
+        lacking = [name for tag, name in pairs if covered and primary_subtag(tag) not in covered]
         return (
             [f"{card.name} was not made for {', '.join(lacking)}; check what it reads there."]
             if lacking
@@ -286,9 +286,9 @@ class _Assembly:
 
     def _language_for(self, card: Card | None) -> str:
         """Return the first of the project's languages that the model names, otherwise the first language."""
-        known = {primary_subtag(tag) for tag in card.languages} if card is not None else set()
+        covered = {primary_subtag(tag) for tag in card.languages} if card is not None else set()
         tags = self.situation.languages
-        return next((tag for tag in tags if primary_subtag(tag) in known), tags[0])
+        return next((tag for tag in tags if primary_subtag(tag) in covered), tags[0])
 
     def _rank_cards(self, job: str, codes: Sequence[str]) -> list[Card]:
         key = (job, tuple(codes))
@@ -351,9 +351,9 @@ class _Assembly:
         purposes = [PURPOSES[name].title for name in dict.fromkeys(answers.purposes)]
         about = f"{', '.join(situation.names)} in {', '.join(script.name for script in situation.scripts)}"
         materials = list(dict.fromkeys(answers.materials))
-        named = [*dict.fromkeys(answers.purposes), *situation.languages, *situation.codes, *materials]
+        topics_named = [*dict.fromkeys(answers.purposes), *situation.languages, *situation.codes, *materials]
         return Recipe(
-            id="-".join(named).lower()[:200],
+            id="-".join(topics_named).lower()[:200],
             title=f"{', '.join(purposes)}: {about} ({', '.join(materials)})",
             suits=Suits(scripts=situation.codes, languages=list(situation.languages), material=materials),
             purposes=list(dict.fromkeys(answers.purposes)),

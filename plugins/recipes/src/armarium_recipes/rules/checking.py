@@ -71,11 +71,11 @@ def problems_of(
 def problems_with(
     cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
 ) -> list[Problem]:
-    """As `problems_of`, for a valid recipe, with the known cards."""
+    """Like `problems_of`, for a valid recipe, with the known cards."""
     problems = [*_find_unknown(recipe), *_find_repeated(recipe.steps)]
-    known = {card.id: card for card in cards}
+    cards_by_id = {card.id: card for card in cards}
     for step in recipe.steps:
-        own = list(_Check(engine, library, recipe, step, known, answers).problems())
+        own = list(_Check(engine, library, recipe, step, cards_by_id, answers).problems())
         problems += sorted(own, key=lambda problem: PROBLEM_ORDER.index(problem.kind))
     return problems
 
@@ -368,8 +368,8 @@ def _find_forbidden(recipe: object, places: Iterable[tuple[Path, Any]]) -> Itera
     for path, value in places:
         for key in value if isinstance(value, Mapping) else ():
             if why := _why_not(str(key), path):
-                where = ".".join((*path, str(key)))[:200]
-                yield _malformed_step(_step_of(recipe, path), f"{where}: {why}")
+                key_path = ".".join((*path, str(key)))[:200]
+                yield _malformed_step(_step_of(recipe, path), f"{key_path}: {why}")
 
 
 def _why_not(key: str, path: tuple[str, ...]) -> str | None:
@@ -379,9 +379,9 @@ def _why_not(key: str, path: tuple[str, ...]) -> str | None:
     whole = re.sub(r"[^a-z0-9]", "", plain.lower())
     words = [word.lower() for word in _WORD.findall(plain)]
     for word in (whole, *words):
-        named = FORBIDDEN_WORDS.get(word) or FORBIDDEN_WORDS.get(word.removesuffix("s"))
-        if named:
-            return f"a recipe must not name {named}; remove this key."
+        term = FORBIDDEN_WORDS.get(word) or FORBIDDEN_WORDS.get(word.removesuffix("s"))
+        if term:
+            return f"a recipe must not name {term}; remove this key."
     return None
 
 

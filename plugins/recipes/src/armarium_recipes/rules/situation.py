@@ -102,8 +102,8 @@ def require_language(tag: str) -> str:
             tag,
             "Languages are named by BCP 47 tags (es, la, de-AT); search the languages by name to find one.",
         )
-    _, mark, rest = tag.replace("_", "-").partition("-")
-    return f"{language.code.partition('-')[0]}{mark}{rest}"
+    _, mark, subtags = tag.replace("_", "-").partition("-")
+    return f"{language.code.partition('-')[0]}{mark}{subtags}"
 
 
 def language_name(tag: str) -> str:

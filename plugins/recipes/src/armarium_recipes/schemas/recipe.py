@@ -48,9 +48,12 @@ class Answers(Params):
         """Accept a single `purpose` or `material` as a list of one."""
         if not isinstance(data, dict):
             return data
-        for one, many in (("purpose", "purposes"), ("material", "materials")):
-            if one in data and many not in data:
-                data = {**{key: value for key, value in data.items() if key != one}, many: [data[one]]}
+        for singular, plural in (("purpose", "purposes"), ("material", "materials")):
+            if singular in data and plural not in data:
+                data = {
+                    **{key: value for key, value in data.items() if key != singular},
+                    plural: [data[singular]],
+                }
         return data
 
 

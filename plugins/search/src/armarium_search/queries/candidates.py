@@ -204,8 +204,8 @@ def _of_each_spelling(question: SearchQuestion) -> list[Any]:
     ]
     if as_written == list(terms):
         return []
-    written = expression(as_written)
-    rows = _texts(question, written, EXACT, _last_looked_at(question, written))
+    as_written_match = expression(as_written)
+    rows = _texts(question, as_written_match, EXACT, _last_looked_at(question, as_written_match))
     for term in terms:
         for spelling, weight in term.alternatives:
             if weight < 1:

@@ -107,10 +107,10 @@ class _Words:
         counted line by line; and the index at which each line begins.
         """
         if self._tokens is None:
-            every = [letters.split() for letters in self.folded]
-            tokens = [word for words in every for word in words]
+            words_of_lines = [letters.split() for letters in self.folded]
+            tokens = [word for words in words_of_lines for word in words]
             first = list(range(len(tokens) + 1))
-            before = list(accumulate(map(len, every), initial=0))
+            before = list(accumulate(map(len, words_of_lines), initial=0))
             for token in reversed(self.joined):
                 line, place = token.parts[0]
                 at = before[line] + place
@@ -194,11 +194,11 @@ def excerpts(
     words_found = found_words(page, terms)
     best = sorted(sorted(words_found, key=lambda line: (-len(words_found[line]), line))[:MOST_LINES])
     lines: list[dict[str, Any]] = []
-    written: dict[str, None] = {}
+    words_written: dict[str, None] = {}
     for number in best:
         line = page.lines[number]
         ranges = ranges_of(line, words_found[number])
-        written |= dict.fromkeys(line[start:end] for start, end in ranges)
+        words_written |= dict.fromkeys(line[start:end] for start, end in ranges)
         lines.append(
             {
                 "segment_id": page.segment_ids[number],
@@ -209,16 +209,16 @@ def excerpts(
         )
     around = min(best, default=0)
     lines_shown = "\n".join(page.lines[max(0, around - 1) : around + 4])
-    return lines, list(written) if mark else [], lines_shown[:PREVIEW]
+    return lines, list(words_written) if mark else [], lines_shown[:PREVIEW]
 
 
 def add_boxes(question: SearchQuestion, results: Iterable[dict[str, Any]]) -> None:
     """Add to each excerpt where its line is, in fractions of the page's picture."""
-    every = [line for result in results for line in result["transcript_excerpts"]]
+    excerpts = [line for result in results for line in result["transcript_excerpts"]]
     rows = question.rows(
         f"SELECT id, bbox_x, bbox_y, bbox_w, bbox_h FROM {segments} WHERE id IN (SELECT value FROM json_each(:ids))",
-        ids=orjson.dumps([line["segment_id"] for line in every]).decode(),
+        ids=orjson.dumps([line["segment_id"] for line in excerpts]).decode(),
     )
     boxes = {row[0]: row[1:] for row in rows}
-    for line in every:
+    for line in excerpts:
         line["rect"] = boxes.get(line["segment_id"])

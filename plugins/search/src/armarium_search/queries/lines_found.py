@@ -92,16 +92,16 @@ def terms_found(
     pages = list(islice(_pages_of(conn, document_id), MOST_PAGES_OF_TERMS + 1))
     if len(pages) <= MOST_PAGES_OF_TERMS:
         # Reading them all is quicker than having the index gather every word that begins so, on all pages of the project.
-        some = standing(question, pages)
+        standing_pages = standing(question, pages)
     else:
-        some = list(islice(_pages_with(question, document_id), MOST_PAGES_OF_TERMS))
+        standing_pages = list(islice(_pages_with(question, document_id), MOST_PAGES_OF_TERMS))
     partial = question.partial or frozenset()
     rows = question.rows(
         f"SELECT words FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(:ids))",
-        ids=orjson.dumps([page for page in some if page not in partial]).decode(),
+        ids=orjson.dumps([page for page in standing_pages if page not in partial]).decode(),
     )
     texts = [row[0] for row in rows] + [
-        visible_text(question, page)[1][0] for page in some if page in partial
+        visible_text(question, page)[1][0] for page in standing_pages if page in partial
     ]
     sought = re.compile(f" ({re.escape(' '.join(words))}\\S*)")
     counts = Counter(term for text in texts for term in sought.findall(f" {text}"))
@@ -126,22 +126,22 @@ def _pages_with(question: SearchQuestion, document_id: str, after: str | None = 
     partial = question.partial or frozenset()
     looked_at, often, size = 0, 0, FIRST_PAGES
     everywhere: set[str] | None = None
-    while some := list(islice(pages, size)):
-        whole = _with_words(question, some) if everywhere is None else everywhere
-        matching = [page for page in some if page in whole or page in partial]
-        yield from _able(question, matching)
-        looked_at, often, size = looked_at + len(some), often + len(matching), size * 4
+    while batch := list(islice(pages, size)):
+        whole = _with_words(question, batch) if everywhere is None else everywhere
+        matching = [page for page in batch if page in whole or page in partial]
+        yield from _filter_pages(question, matching)
+        looked_at, often, size = looked_at + len(batch), often + len(matching), size * 4
         # Words that are common on the first pages are found on the next ones; rare ones are asked of the whole index at once.
-        if everywhere is None and often * RARE < looked_at and len(some) == size // 4:
+        if everywhere is None and often * RARE < looked_at and len(batch) == size // 4:
             everywhere = _with_words(question, None)
             if len(everywhere | partial) <= FEW:
-                last = some[-1]
+                last = batch[-1]
                 among = pages_among(question.conn, document_id, [*(everywhere | partial | {last})])
-                yield from _able(question, among[among.index(last) + 1 :])
+                yield from _filter_pages(question, among[among.index(last) + 1 :])
                 return
 
 
-def _able(question: SearchQuestion, page_ids: Sequence[str]) -> Iterator[str]:
+def _filter_pages(question: SearchQuestion, page_ids: Sequence[str]) -> Iterator[str]:
     """Yield those pages found by the index, or of which the caller sees a part, that may be a result, in their order."""
     partial = question.partial or frozenset()
     for start in range(0, len(page_ids), AT_A_TIME):

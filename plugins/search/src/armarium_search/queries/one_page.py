@@ -32,12 +32,12 @@ def page_by_relevance(
     weighed = question.select_ids(candidates.by_id)
     at = max(offset, len(candidates.ranked))
     place = len(candidates.ranked)
-    for where, last, match in _following(candidates):
+    for condition, last, match in _list_following(candidates):
         if last is None:
             continue
-        rest = f"{where} AND {question.where_sql} AND d.id NOT IN {weighed}"
+        remaining = f"{condition} AND {question.where_sql} AND d.id NOT IN {weighed}"
         more = {"words": candidates.words, "names": candidates.names, "last": last, **match}
-        rows = question.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
+        rows = question.rows(f"SELECT d.id {remaining} ORDER BY {match_order(condition)} LIMIT :limit OFFSET :skip",
                           **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
         answer += [
             Candidate(row[0], by_text=True, score=fuse_rank(at + number + 1))
@@ -45,12 +45,12 @@ def page_by_relevance(
         ]
         if len(answer) == limit:
             break
-        place += question.rows(f"SELECT count(*) {rest}", **more)[0][0]
+        place += question.rows(f"SELECT count(*) {remaining}", **more)[0][0]
         at = max(at + len(rows), place)
     return answer
 
 
-def _following(candidates: WeighedCandidates) -> list[tuple[str, int | None, dict[str, Any]]]:
+def _list_following(candidates: WeighedCandidates) -> list[tuple[str, int | None, dict[str, Any]]]:
     in_text = (
         f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
         f"AND ep.document_id = d.id AND {text_index} MATCH :words)"
@@ -110,7 +110,7 @@ def order_of(by: str, direction: str) -> str:
 def page_sorted(
     question: SearchQuestion, candidates: WeighedCandidates, by: str, direction: str, limit: int, offset: int
 ) -> list[Candidate]:
-    """As `page_by_relevance`, in another order; results without a date or size come last in either direction."""
+    """Like `page_by_relevance`, in another order; results without a date or size come last in either direction."""
     everything = (
         f"SELECT value FROM json_each({question.bind(orjson.dumps(list(candidates.by_id)).decode())})"
     )

@@ -136,12 +136,12 @@ def _run_search(question: SearchQuestion) -> dict[str, Any]:
 
 def _recent(question: SearchQuestion) -> dict[str, Any]:
     params = question.params
-    where = question.where_sql
+    condition = question.where_sql
     if params.filters is None or params.filters.doc_types is None:
-        where += " AND d.doc_type NOT IN ('folder', 'group')"
-    total = question.rows(f"SELECT count(*) FROM {documents} d WHERE {where}")[0][0]
+        condition += " AND d.doc_type NOT IN ('folder', 'group')"
+    total = question.rows(f"SELECT count(*) FROM {documents} d WHERE {condition}")[0][0]
     rows = question.rows(
-        f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE {where} "
+        f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE {condition} "
         f"ORDER BY {order_of(params.sort_by, params.sort_direction)} LIMIT :limit OFFSET :skip",
         limit=params.limit,
         skip=params.offset,
@@ -234,15 +234,15 @@ def _results(
 
 
 @contextmanager
-def _as_of(asked: SearchQuestion, ids: list[str]) -> Iterator[SearchQuestion]:
+def _as_of(question: SearchQuestion, ids: list[str]) -> Iterator[SearchQuestion]:
     """Yield the question for what is shown of the pages found: as of the step asked for, of pages that are shown whole."""
-    as_of, partial = asked.params.as_of, asked.partial or frozenset()
+    as_of, partial = question.params.as_of, question.partial or frozenset()
     if as_of is None:
-        yield asked
+        yield question
         return
     whole = [page_id for page_id in ids if page_id not in partial]
-    with reading_past(asked.library, as_of, whole), asked.library.db.read() as past:
-        yield replace(asked, conn=past, partial=frozenset(ids))
+    with reading_past(question.library, as_of, whole), question.library.db.read() as past:
+        yield replace(question, conn=past, partial=frozenset(ids))
 
 
 def _with_excerpts(
@@ -254,7 +254,7 @@ def _with_excerpts(
 ) -> list[dict[str, Any]]:
     results = []
     for candidate in page:
-        name, doc_type, file_type, parent_name, number, label, drawn, content, _, folders = facts[
+        name, doc_type, file_type, parent_name, number, label, thumbnail, content, _, folders = facts[
             candidate.document_id
         ]
         lines: list[dict[str, Any]] = []
@@ -275,7 +275,7 @@ def _with_excerpts(
             "folders": folders,
             "page_number": number,
             "page_label": label,
-            "has_thumbnail": drawn == 1,
+            "has_thumbnail": thumbnail == 1,
             "matched_via": _word_for_way(question, candidate),
         }
         if candidate.beside is not None and question.params.as_of is None:
@@ -289,8 +289,8 @@ def _with_excerpts(
                 "metadata": metadata,
                 "highlights": highlights,
                 "transcript_excerpts": lines,
-                "kg_claim_ids": _resting(lists.get("claims", ()), candidate.document_id),
-                "kg_entity_ids": _resting(lists.get("entities", ()), candidate.document_id),
+                "kg_claim_ids": _find_hits(lists.get("claims", ()), candidate.document_id),
+                "kg_entity_ids": _find_hits(lists.get("entities", ()), candidate.document_id),
             }
         )
     return results
@@ -309,5 +309,5 @@ def _word_for_way(question: SearchQuestion, candidate: Candidate) -> str:
     return "name" if not question.parsed.required_terms and "name" in scopes else "content"
 
 
-def _resting(hits: Any, document_id: str) -> list[str]:
+def _find_hits(hits: Any, document_id: str) -> list[str]:
     return [hit.id for hit in hits if document_id in hit.document_ids]

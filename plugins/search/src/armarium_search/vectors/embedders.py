@@ -70,7 +70,7 @@ class LearnedLetters:
     directions: Vectors
 
     def embed(self, passages: Sequence[str]) -> Vectors:
-        """As `Trained.embed`."""
+        """Like `Trained.embed`."""
         import numpy as np
 
         vectors = np.zeros((len(passages), self.directions.shape[1]), dtype=np.float32)
@@ -80,7 +80,7 @@ class LearnedLetters:
         return normalise_rows(vectors)
 
     def save(self, folder: Path) -> None:
-        """As `Trained.save`."""
+        """Like `Trained.save`."""
         import numpy as np
 
         np.save(folder / "rarity.npy", self.rarity)
@@ -97,7 +97,7 @@ class ProjectEmbedder:
     name = DEFAULT
 
     def train(self, passages: Sequence[str]) -> LearnedLetters:
-        """As `Embedder.train`; the same passages give the same vectors."""
+        """Like `Embedder.train`; the same passages give the same vectors."""
         import numpy as np
 
         chance = np.random.default_rng(_SEED)
@@ -117,7 +117,7 @@ class ProjectEmbedder:
         return LearnedLetters(rarity, np.ascontiguousarray((basis @ turned.T)[:, : max(dimensions, 1)]))
 
     def load(self, folder: Path) -> LearnedLetters:
-        """As `Embedder.load`."""
+        """Like `Embedder.load`."""
         import numpy as np
 
         directions = np.load(folder / "directions.npy", mmap_mode="r")

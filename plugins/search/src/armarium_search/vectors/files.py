@@ -68,11 +68,11 @@ def read(library: Library) -> KeptVectors | None:
 
     folder = folder_of(library)
     try:
-        written = (folder / "about.json").read_bytes()
-        about = orjson.loads(written)
-        held: KeptVectors | None = library.held.get(_HELD)
-        if held is not None and held.made == about["made"]:
-            return held
+        about_bytes = (folder / "about.json").read_bytes()
+        about = orjson.loads(about_bytes)
+        kept: KeptVectors | None = library.held.get(_HELD)
+        if kept is not None and kept.made == about["made"]:
+            return kept
         pages = orjson.loads((folder / "pages.json").read_bytes())
         matrix = np.load(folder / "matrix.npy", mmap_mode="r")
         rows = np.repeat(np.arange(len(pages["rows"])), pages["rows"])

@@ -35,9 +35,9 @@ def standing_of(library: Library, conn: Connection, vectors: KeptVectors | None)
     """Return the state of the vectors for the pages that *conn* sees; cached until something is written."""
     key = (library.db.commits, "" if vectors is None else vectors.made)
     sees_all = withheld_pages(conn) is None
-    held = library.held.get(_HELD)
-    if sees_all and held is not None and held[0] == key:
-        now_standing: Standing = held[1]
+    cached = library.held.get(_HELD)
+    if sees_all and cached is not None and cached[0] == key:
+        now_standing: Standing = cached[1]
         return now_standing
     made_of = {} if vectors is None else dict(zip(vectors.documents, vectors.fingerprints, strict=True))
     pages_seen: list[str] = []
@@ -87,7 +87,7 @@ def nearest(
         return None
     if not vector.any():
         return {}
-    return _best(
+    return _rank_documents(
         vectors,
         vectors.likeness(vectors.matrix @ vector),
         standing_of(library, conn, vectors).seen,
@@ -127,7 +127,7 @@ def embed_texts(library: Library, engine: Engine, texts: Sequence[str]) -> Any:
 _HELD = "search.vectors.standing"
 
 
-def _best(
+def _rank_documents(
     vectors: KeptVectors,
     likeness: np.ndarray[Any, Any],
     visible_pages: frozenset[str],

@@ -59,11 +59,11 @@ class OpenAIEmbeddings:
     served: ClassVar[bool] = True
 
     def wire(self, model: str, passages: Sequence[str]) -> Wire:
-        """As `ServedEmbedder.wire`."""
+        """Like `ServedEmbedder.wire`."""
         return Wire("/embeddings", {"model": model, "input": list(passages), "encoding_format": "float"})
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
-        """As `ServedEmbedder.read`; they are numbered and may arrive in any order."""
+        """Like `ServedEmbedder.read`; they are numbered and may arrive in any order."""
         rows = sorted(answer["data"], key=lambda byte: byte["index"])
         usage = answer.get("usage") or {}
         return Reply(
@@ -81,11 +81,11 @@ class OllamaEmbeddings:
     served: ClassVar[bool] = True
 
     def wire(self, model: str, passages: Sequence[str]) -> Wire:
-        """As `ServedEmbedder.wire`; a passage that is too long is truncated."""
+        """Like `ServedEmbedder.wire`; a passage that is too long is truncated."""
         return Wire("/api/embed", {"model": model, "input": list(passages), "truncate": True}, at_root=True)
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
-        """As `ServedEmbedder.read`."""
+        """Like `ServedEmbedder.read`."""
         return Reply(
             tokens_in=answer.get("prompt_eval_count"),
             tokens_out=0,
@@ -139,9 +139,9 @@ class ServedVectors:
         for at in range(0, len(passages), AT_ONCE):
             self.job.check()
             request = _request(self.args.provider, self.args.model, self.args.pages_may_leave, Subject(ids[0], also=tuple(ids[1:])))  # fmt: skip
-            some = passages[at : at + AT_ONCE]
+            batch = passages[at : at + AT_ONCE]
             try:
-                rows += ask_for_vectors(self.job, request, some, self.driver).answer
+                rows += ask_for_vectors(self.job, request, batch, self.driver).answer
             except ServiceError as error:
                 put_off_while_busy(error)
                 raise

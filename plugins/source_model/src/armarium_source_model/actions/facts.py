@@ -40,7 +40,7 @@ class StatedFacts:
         self._sound: set[tuple[str, str]] = set()
 
     def check(self, language: str | None, script: str | None) -> None:
-        """As `check_fact`, for the facts that are stated."""
+        """Like `check_fact`, for the facts that are stated."""
         for fact in (("language", language), ("script", script)):
             key, value = fact
             if value is not None and (key, value) not in self._sound:

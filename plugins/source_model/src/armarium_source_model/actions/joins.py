@@ -73,8 +73,10 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         if leads:
             raise forwarding_would_loop(p.keep_id, min(leads))
     expected = dict(zip(p.segment_ids, p.expected_versions, strict=False))
-    named = [p.keep_id, *absorbed_ids]
-    keep, *absorbed = editable_rows(ctx, named, [expected.get(segment_id) for segment_id in named])
+    segment_ids = [p.keep_id, *absorbed_ids]
+    keep, *absorbed = editable_rows(
+        ctx, segment_ids, [expected.get(segment_id) for segment_id in segment_ids]
+    )
     one_pass([keep, *absorbed])
     ordered = _in_order(ctx, [keep, *absorbed])
     changes: dict[str, Any] = {**_joined_shape(keep, ordered), "joined_or_split_in": ctx.audit_id}
@@ -130,9 +132,10 @@ def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, 
 def _in_a_row(ordered: Sequence[SegmentRow]) -> bool:
     """Return whether each piece is beside the previous one rather than below it."""
     return all(
-        min(a.bbox_y + a.bbox_h, b.bbox_y + b.bbox_h) - max(a.bbox_y, b.bbox_y)
-        > 0.5 * min(a.bbox_h, b.bbox_h)
-        for a, b in pairwise(ordered)
+        min(segment.bbox_y + segment.bbox_h, following.bbox_y + following.bbox_h)
+        - max(segment.bbox_y, following.bbox_y)
+        > 0.5 * min(segment.bbox_h, following.bbox_h)
+        for segment, following in pairwise(ordered)
     )
 
 

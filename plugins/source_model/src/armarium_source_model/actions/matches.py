@@ -177,7 +177,7 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
         if kind == "reading":
             copies, reasons = _carry_readings(ctx, match)
         elif kind == "annotation":
-            copies, reasons = carry_annotations(ctx, _hanging(ctx, match))
+            copies, reasons = carry_annotations(ctx, _load_hanging(ctx, match))
         elif kind in carriers:
             copies, reasons = carriers[kind].carry(ctx, match.from_segment_id, match.to_segment_id)
         else:
@@ -202,7 +202,7 @@ def _carried_before(ctx: ActionContext, match: Row[Any]) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def _hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
+def _load_hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
     """Return the match with the counting transcription of each of its ends."""
     from_id, to_id = match.from_segment_id, match.to_segment_id
     texts = counting_of_segments(ctx.conn, (from_id, to_id), rule=reading_rule(ctx.conn))
@@ -230,12 +230,12 @@ def _carry_readings(
     if not is_one_to_one(ctx.conn, match):
         why = "Several segments are matched with one; a reading is carried only from one to one."
         return [], [(row.id, why) for row in live] or [(None, why)]
-    done = _carried_before(ctx, match)
+    carried = _carried_before(ctx, match)
     copies: dict[str, str] = {}
     new: list[dict[str, Any]] = []
     reasons: list[tuple[str | None, str]] = []
     for row in live:
-        if row.id in done:
+        if row.id in carried:
             reasons.append((row.id, "It has already been carried across this match."))
             continue
         copies[row.id] = new_id()

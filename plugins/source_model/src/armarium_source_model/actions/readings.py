@@ -57,9 +57,9 @@ def seed_kinds(ctx: ActionContext) -> None:
 
 def require_kind(ctx: ActionContext, kind: str) -> None:
     """Raise UnknownKind, naming the kinds of this project, if *kind* is not one of them."""
-    known = reading_kind_keys(ctx.conn)
-    if kind not in known:
-        raise unknown_kind(kind, known)
+    kinds = reading_kind_keys(ctx.conn)
+    if kind not in kinds:
+        raise unknown_kind(kind, kinds)
 
 
 @action(
@@ -313,7 +313,7 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
 def add_kind(ctx: ActionContext, p: KindCreate) -> dict[str, Any]:
     """Raises Conflict if the project has it already."""
     if p.key in reading_kind_keys(ctx.conn):
-        raise Conflict(f"This project has the reading kind {p.key} already.", code="already_exists", id=p.key)
+        raise Conflict(f"This project already has the reading kind {p.key}.", code="already_exists", id=p.key)
     ctx.conn.execute(
         reading_kinds.insert().values(key=p.key, label=p.label, builtin=False, created_at=ctx.now)
     )

@@ -27,12 +27,14 @@ def _annotations_at(
     conn: Connection, document_id: str, segment_id: str, reading_id: str = ""
 ) -> list[dict[str, Any]]:
     """Return annotations of the page, or of its ancestors, that point into one segment or one reading."""
-    a = annotation_table.c
-    target = func.json_each(a.targets).table_valued("value").c.value
+    annotation = annotation_table.c
+    target = func.json_each(annotation.targets).table_valued("value").c.value
     into_segment = exists().where(func.json_extract(target, "$.segment_id") == segment_id)
-    into_reading = func.json_extract(a.anchor, "$.representation_id") == reading_id
-    here = is_among(a.document_id, ancestor_ids(conn, document_id))
-    return ANNOTATIONS.all(conn, here, or_(into_segment, into_reading), order=(a.created_at, a.id))
+    into_reading = func.json_extract(annotation.anchor, "$.representation_id") == reading_id
+    here = is_among(annotation.document_id, ancestor_ids(conn, document_id))
+    return ANNOTATIONS.all(
+        conn, here, or_(into_segment, into_reading), order=(annotation.created_at, annotation.id)
+    )
 
 
 def _move_annotations(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:

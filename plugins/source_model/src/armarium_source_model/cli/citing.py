@@ -24,8 +24,12 @@ def cite(
             return
         place = session.post("/api/locations/resolve", {"segmentId": what})
         if place["asOf"] is None and place["resolvedSegmentId"] is not None:
-            now = session.get(f"/api/segments/{place['resolvedSegmentId']}/readings", kind="transcription")
-            place["textNow"] = next((each["content"] for each in now["items"] if each["counting"]), None)
+            readings_now = session.get(
+                f"/api/segments/{place['resolvedSegmentId']}/readings", kind="transcription"
+            )
+            place["textNow"] = next(
+                (each["content"] for each in readings_now["items"] if each["counting"]), None
+            )
     answer(place, "\n".join(_words_of(place)))
 
 

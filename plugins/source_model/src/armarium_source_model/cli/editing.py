@@ -65,7 +65,7 @@ def correct_page(page: str, kind: str | None) -> None:
                     f"Line {empty[0]} is empty, but a reading needs text. "
                     "armarium readings ID --retract ID takes one out of the count."
                 )
-            done = (
+            result = (
                 _save_corrections(session, changed)
                 if changed
                 else {"items": [], "count": 0, "audit_id": None}
@@ -78,15 +78,15 @@ def correct_page(page: str, kind: str | None) -> None:
                 {**refused.body, "detail": detail, "file": str(place)}, status=refused.status
             ) from refused
         place.unlink()
-    words = f"Corrected {plural(done['count'], 'line')} of {name}. Take it back with: armarium undo {done['audit_id']}"
-    unplaced = [span for item in done["items"] for span in item["unplaced"]]
+    words = f"Corrected {plural(result['count'], 'line')} of {name}. Take it back with: armarium undo {result['audit_id']}"
+    unplaced = [span for item in result["items"] for span in item["unplaced"]]
 
     def print_outcome() -> None:
         typer.echo(words if changed else f"Nothing was changed in {name}.")
         for span in unplaced:
             typer.echo(f"  not moved along: {span['id']}: {span['why']}")
 
-    answer({"document_id": identity, **done}, print_outcome)
+    answer({"document_id": identity, **result}, print_outcome)
 
 
 def _written_out(name: str, texts: list[str]) -> Path:
@@ -118,8 +118,8 @@ def _edit_lines(place: Path, number: int) -> list[str]:
 
 
 def _run_editor(place: Path) -> None:
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    command = named or next((editor for editor in EDITORS if shutil.which(editor)), None)
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    command = editor or next((editor for editor in EDITORS if shutil.which(editor)), None)
     if command is None:
         raise Refused("There is no editor to open; name one in the environment variable EDITOR.")
     try:
@@ -171,20 +171,20 @@ def _save_corrections(session: Any, changed: list[tuple[int, dict[str, Any], str
         for _, span, words in changed
     ]
     try:
-        done: dict[str, Any] = session.post("/api/segments/correct-many", {"corrections": corrections})
+        result: dict[str, Any] = session.post("/api/segments/correct-many", {"corrections": corrections})
     except Refused as refused:
         index = refused.body.get("index")
         if not isinstance(index, int):
             raise
         why = str(refused).removeprefix(f"corrections[{index}]: ")
         if refused.body.get("code") == "other_reading_counts":
-            now = refused.body.get("counting_text")
+            counting_text = refused.body.get("counting_text")
             why = (
-                f"somebody corrected it in the meantime; it now says: {now}"
-                if now
+                f"somebody corrected it in the meantime; it now says: {counting_text}"
+                if counting_text
                 else "somebody changed it in the meantime."
             )
         raise Refused(
             {**refused.body, "detail": f"Line {changed[index][0]}: {why}"}, status=refused.status
         ) from refused
-    return done
+    return result

@@ -30,8 +30,8 @@ ROOT = "/api/reading-orders"
 
 def _in_columns(reply: dict[str, Any]) -> str:
     number = reply["columns"]
-    how = "as their positions suggest" if number is None else f"in {plural(number, 'column')}"
-    return in_words(f"The lines are read {how}. {{undo}}", reply)
+    arrangement = "as their positions suggest" if number is None else f"in {plural(number, 'column')}"
+    return in_words(f"The lines are read {arrangement}. {{undo}}", reply)
 
 
 @order.asks("columns 0001.jpg 2", f"PUT {ROOT}/document/{{page}}/columns", says=_in_columns)
@@ -70,18 +70,18 @@ def show(order: Order) -> None:
     with project_session() as session:
         entries = _entries(session, id_of(order), None)
         texts: dict[str, str] = {}
-        for page in dict.fromkeys(entry["document_id"] for entry in _flat(entries)):
+        for page in dict.fromkeys(entry["document_id"] for entry in _flatten(entries)):
             listed = session.get(f"/api/segments/document/{page}")["segments"]
             texts |= {segment["id"]: segment["text"] or f"({segment['kind']})" for segment in listed}
 
     def words() -> None:
         rows = [
             (entry["id"], "  " * depth + short(texts.get(entry["segment_id"], "(no longer on its page)")))
-            for entry, depth in _deep(entries, 0)
+            for entry, depth in _walk_entries(entries, 0)
         ]
         table("", ("id", "text"), rows)
 
-    answer({"order_id": order, "items": entries, "count": len(list(_flat(entries)))}, words)
+    answer({"order_id": order, "items": entries, "count": len(list(_flatten(entries)))}, words)
 
 
 def _entries(session: Session, order_id: str, parent: str | None) -> list[dict[str, Any]]:
@@ -91,12 +91,14 @@ def _entries(session: Session, order_id: str, parent: str | None) -> list[dict[s
     return items
 
 
-def _deep(entries: list[dict[str, Any]], depth: int) -> list[tuple[dict[str, Any], int]]:
-    return [pair for entry in entries for pair in ((entry, depth), *_deep(entry["inside"], depth + 1))]
+def _walk_entries(entries: list[dict[str, Any]], depth: int) -> list[tuple[dict[str, Any], int]]:
+    return [
+        pair for entry in entries for pair in ((entry, depth), *_walk_entries(entry["inside"], depth + 1))
+    ]
 
 
-def _flat(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [entry for entry, _ in _deep(entries, 0)]
+def _flatten(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [entry for entry, _ in _walk_entries(entries, 0)]
 
 
 @order.example("new 0001.jpg 'As I read it' --seed")

@@ -89,7 +89,7 @@ def text(
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
             elif not page["spans"]:
-                typer.echo(_unread(node, page), err=True)
+                typer.echo(_explain_unread(node, page), err=True)
             if page["text"] and not with_ids and not confidence:
                 typer.echo(page["text"])
             for span in page["spans"] if with_ids or confidence else ():
@@ -105,7 +105,7 @@ def text(
     answer({"items": texts, "count": len(texts)}, words)
 
 
-def _unread(node: dict[str, Any], page: dict[str, Any]) -> str:
+def _explain_unread(node: dict[str, Any], page: dict[str, Any]) -> str:
     """Return why a page has no text, and what to do about it."""
     if node.get("file_type") == "audio":
         return f"{page['name']} was never written down: armarium transcribe does it."
@@ -223,8 +223,8 @@ def picture(
     with project_session() as session:
         data = session.raw("GET", f"/api/segments/{id_of(segment)}/picture", query=query)
     write_file(place, data, overwrite=overwrite)
-    written = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
-    answer(written, f"Wrote {place}.")
+    file_facts = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
+    answer(file_facts, f"Wrote {place}.")
 
 
 def _check_folder(place: Path) -> None:
@@ -249,8 +249,8 @@ def draw(
         _check_folder(out)
     query = {"max_size": size, "pass_id": of_pass and id_of(of_pass), **({"words": "true"} if words else {})}
     route = "/api/segments/document/{id}/picture"
-    drawn = save_drawing(page, route, "-lines.png", out, overwrite=overwrite, query=query)
-    answer({**drawn, "bytes": drawn["size_bytes"]}, in_words("Wrote {path}.", drawn))
+    saved = save_drawing(page, route, "-lines.png", out, overwrite=overwrite, query=query)
+    answer({**saved, "bytes": saved["size_bytes"]}, in_words("Wrote {path}.", saved))
 
 
 @commands.example("compare 0001.jpg REFERENCE MEASURED")
@@ -273,10 +273,10 @@ def compare(
             raise Refused(f"{expansion!r} is not an expansion; write SHORT=FULL, as in --expand dho=dicho.")
         expansions[short_form] = full
     with project_session() as session:
-        known = {row["id"] for row in _page_list(session, page)["passes"]}
+        pass_ids = {row["id"] for row in _page_list(session, page)["passes"]}
         body: dict[str, Any] = {
-            "reference": _side(reference, known),
-            "hypothesis": _side(hypothesis, known),
+            "reference": _side(reference, pass_ids),
+            "hypothesis": _side(hypothesis, pass_ids),
             "expansions": expansions,
             "reference_checked_by": checked_by,
             **({"policies": policy} if policy else {}),

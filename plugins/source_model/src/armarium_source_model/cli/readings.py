@@ -99,11 +99,11 @@ def correct(
     options = {"kind": kind, "level": level, "expected_counting_id": expect}
     body = {"text": words, **{name: value for name, value in options.items() if value is not None}}
     with project_session() as session:
-        written = session.post(f"/api/segments/{id_of(what)}/correct", body)
+        result = session.post(f"/api/segments/{id_of(what)}/correct", body)
 
     def print_outcome() -> None:
-        typer.echo(f"Corrected. Take it back with: armarium undo {written['audit_id']}")
-        for span in written["unplaced"]:
+        typer.echo(f"Corrected. Take it back with: armarium undo {result['audit_id']}")
+        for span in result["unplaced"]:
             typer.echo(f"  not moved along: {span['id']}: {span['why']}")
 
-    answer(written, print_outcome)
+    answer(result, print_outcome)

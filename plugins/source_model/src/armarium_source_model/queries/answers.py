@@ -185,9 +185,9 @@ def read_text(
     hidden = None if pass_id is not None or page.text else page.pass_id
     answer = page.answer()
     if confidence:
-        named = readings_named(conn, [span["representation_id"] for span in answer["spans"]])
+        readings_by_id = readings_named(conn, [span["representation_id"] for span in answer["spans"]])
         for span in answer["spans"]:
-            reading = named.get(span["representation_id"])
+            reading = readings_by_id.get(span["representation_id"])
             span["confidence"] = reading.confidence if reading is not None else None
     notice = IS_PROVISIONAL if provisional else notice_of_text_elsewhere(conn, document_id, hidden)
     return {**answer, "read_elsewhere": read_elsewhere(conn, document_id, hidden), "notice": notice}

@@ -39,9 +39,14 @@ def writing_of_boxes(
 
 def page_proportion(conn: Connection, document_id: str) -> float:
     """Return width divided by height of a page's picture; 1 if it has none."""
-    r = renditions.c
-    measured = (r.document_id == document_id, r.is_primary, r.pixel_width > 0, r.pixel_height > 0)
-    size = conn.execute(select(r.pixel_width, r.pixel_height).where(*measured)).first()
+    rendition = renditions.c
+    measured = (
+        rendition.document_id == document_id,
+        rendition.is_primary,
+        rendition.pixel_width > 0,
+        rendition.pixel_height > 0,
+    )
+    size = conn.execute(select(rendition.pixel_width, rendition.pixel_height).where(*measured)).first()
     return 1.0 if size is None else float(size.pixel_width / size.pixel_height)
 
 

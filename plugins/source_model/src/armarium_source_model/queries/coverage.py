@@ -66,9 +66,11 @@ def coverage(
 
 
 def _tops(conn: Connection) -> list[str]:
-    d = documents.c
+    document = documents.c
     statement = (
-        select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None)).order_by(d.sort_order, d.name)
+        select(document.id)
+        .where(document.parent_id.is_(None), document.deleted_at.is_(None))
+        .order_by(document.sort_order, document.name)
     )
     return list(conn.execute(statement).scalars())
 

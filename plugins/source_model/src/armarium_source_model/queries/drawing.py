@@ -54,7 +54,7 @@ def drawn_lines(
         )
     }
     outlines = _words(conn, pass_id, texts, rows) if words else {}
-    drawn: list[DrawnLine] = []
+    drawn_lines: list[DrawnLine] = []
     number = 0
     for identity in line_sequence(conn, document_id, pass_id, rule):
         row = rows.get(identity)
@@ -63,7 +63,7 @@ def drawn_lines(
         kind: Literal["region", "line"] = "line" if row[1] == "line" else "region"
         number += kind == "line"
         reading = texts.get(identity)
-        drawn.append(
+        drawn_lines.append(
             DrawnLine(
                 order=number,
                 polygon=orjson.loads(row[2]).get("polygon"),
@@ -75,7 +75,7 @@ def drawn_lines(
                 words=outlines.get(identity, ()),
             )
         )
-    return _downward(library, conn, document_id, drawn)
+    return _mark_downward(library, conn, document_id, drawn_lines)
 
 
 def _words(
@@ -95,7 +95,7 @@ def _words(
     return outlines
 
 
-def _downward(
+def _mark_downward(
     library: Library, conn: Connection, document_id: str, lines: list[DrawnLine]
 ) -> list[DrawnLine]:
     """Mark the lines if the page is written vertically."""

@@ -243,10 +243,10 @@ def _replay_log(log: Sequence[Any], count: int, untouched: BoxMaker) -> list[Box
             return None
         edits.append((str(entry.get("op")), indices, HUMAN if actor.get("kind") == "person" else MACHINE))
     added = sum(1 for op, _, _ in edits if op == "add")
-    gone = sum(len(at) - (op == "combine") for op, at, _ in edits if op in ("delete", "combine"))
-    if count - added + gone < 0:
+    lines_gone = sum(len(at) - (op == "combine") for op, at, _ in edits if op in ("delete", "combine"))
+    if count - added + lines_gone < 0:
         return None
-    makers = [untouched] * (count - added + gone)
+    makers = [untouched] * (count - added + lines_gone)
     for op, indices, by in edits:
         if op == "add":
             makers.append(BoxMaker(by, by))
@@ -256,11 +256,11 @@ def _replay_log(log: Sequence[Any], count: int, untouched: BoxMaker) -> list[Box
         if op == "move":
             makers[indices[0]] = makers[indices[0]]._replace(shape=by)
             continue
-        first, *rest = sorted(set(indices))
+        first, *others = sorted(set(indices))
         if op == "combine":
-            parts = {makers[index].words for index in (first, *rest)}
+            parts = {makers[index].words for index in (first, *others)}
             makers[first] = BoxMaker(by, parts.pop() if len(parts) == 1 else MACHINE)
-            indices = rest
+            indices = others
         elif op != "delete":
             return None
         for index in sorted(set(indices), reverse=True):

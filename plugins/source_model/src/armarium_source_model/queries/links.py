@@ -147,11 +147,11 @@ def naming(
     uri: Annotated[str | None, Query(description="the place; default: every place", max_length=2000)] = None,
 ) -> dict[str, Any]:
     """List the segments that name a place same_as a URI, directly or by an entity."""
-    same = conn.exec_driver_sql(
+    same_link = conn.exec_driver_sql(
         _SAME_AS.format(of_uri=_OF_URI if uri is not None else ""), {"uri": uri}
     ).all()
     places: dict[str, None] = {}
-    for from_kind, from_id, to_kind, to_id in same:
+    for from_kind, from_id, to_kind, to_id in same_link:
         if to_kind == "uri" and from_kind == "entity":
             places[same_ends(engine, conn, from_id)[0]] = None
         elif from_kind == "uri" and to_kind == "entity":
@@ -168,10 +168,10 @@ def naming(
     )
     namings = []
     live: dict[str, str] = {}
-    for link_id, certainty, segment_id, document_id, deleted_at, kind, named in links_there.all():
-        if kind == "entity" and named not in places and named not in live:
-            live[named] = same_ends(engine, conn, named)[0]
-        other = live.get(named, named)
+    for link_id, certainty, segment_id, document_id, deleted_at, kind, target_name in links_there.all():
+        if kind == "entity" and target_name not in places and target_name not in live:
+            live[target_name] = same_ends(engine, conn, target_name)[0]
+        other = live.get(target_name, target_name)
         by_entity = kind == "entity" and other in places
         if not (by_entity or (kind == "uri" and uri in (None, other))):
             continue

@@ -120,12 +120,12 @@ def resolve_location(
                 # Something said about a segment is located at the segment, whatever node it was said on.
                 segment_id = place["segmentId"]
             else:
-                _agree(location, place["documentId"])
+                _require_agreement(location, place["documentId"])
             for name in ("anchor", "charStart", "charEnd"):
                 if location[name] is None:
                     location[name] = place.get(name)
     if asked.artifactId is not None:
-        _agree(location, ARTIFACTS.require(conn, asked.artifactId)["document_id"])
+        _require_agreement(location, ARTIFACTS.require(conn, asked.artifactId)["document_id"])
     trail: list[dict[str, Any]] = []
     live: list[str] = []
     resolved: str | None = None
@@ -152,7 +152,7 @@ def resolve_location(
                 raise unknown_segment(segment_id)
         if cited is not None and cited != document_id:
             raise _disagrees(cited, document_id)
-        _agree(location, document_id)
+        _require_agreement(location, document_id)
         if segment is not None and location["anchor"] is None:
             location["anchor"] = segment.anchor
     require_document(conn, location["documentId"])
@@ -178,7 +178,7 @@ def resolve_location(
     }
 
 
-def _agree(location: dict[str, Any], document_id: str) -> None:
+def _require_agreement(location: dict[str, Any], document_id: str) -> None:
     if location["documentId"] not in (None, document_id):
         raise _disagrees(location["documentId"], document_id)
     location["documentId"] = document_id

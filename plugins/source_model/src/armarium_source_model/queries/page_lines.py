@@ -86,26 +86,26 @@ def read_page_lines(
             "lines": _provisional_lines(old),
             "notice": IS_PROVISIONAL,
         }
-    row, basis, named = pass_to_read(conn, document_id, pass_id, order, rule)
+    row, basis, named_order = pass_to_read(conn, document_id, pass_id, order, rule)
     passes += list_passes(conn, document_id, rule)
     if row is None:
         return {**_head(document_id, None, "none", None, "none"), "passes": passes, "lines": []}
-    named = named or written_order(conn, row.id)
-    if named is None:
+    named_order = named_order or written_order(conn, row.id)
+    if named_order is None:
         page, texts = read_page(conn, document_id, row.id, rule)
         sequence = page.sequence()
     else:
         page = writing_of_pass(conn, document_id, row.id, rule)
         texts = counting_of_pass(conn, row.id, rule=rule)
-        sequence = _with_unnamed_lines(page, sequence_in_order(conn, named, page)[0])
+        sequence = _with_unnamed_lines(page, sequence_in_order(conn, named_order, page)[0])
     lines = _lines(page, sequence, texts)
     _add_origins(conn, engine, lines, texts)
     if words:
         _add_words(conn, row.id, lines)
-    if named is not None:
-        _add_entries(conn, named, lines)
+    if named_order is not None:
+        _add_entries(conn, named_order, lines)
     hidden = None if pass_id is not None or any(line["text"] for line in lines) else row.id
-    order_id, order_basis = (None, page.order_basis()) if named is None else (named.id, "named")
+    order_id, order_basis = (None, page.order_basis()) if named_order is None else (named_order.id, "named")
     return {
         **_head(document_id, row.id, basis, order_id, order_basis),
         "passes": passes,
@@ -155,9 +155,9 @@ def _provisional_lines(old: ProvisionalPass) -> list[dict[str, Any]]:
     ]
 
 
-def _with_unnamed_lines(page: PageWriting, named: Sequence[str]) -> list[str]:
+def _with_unnamed_lines(page: PageWriting, ordered_ids: Sequence[str]) -> list[str]:
     """Return the segments in the order *named*, and each other line after the one that comes before it by position."""
-    named_ids = set(named)
+    named_ids = set(ordered_ids)
     after: dict[str | None, list[str]] = {}
     before: str | None = None
     for identity in page.sequence():
@@ -168,7 +168,7 @@ def _with_unnamed_lines(page: PageWriting, named: Sequence[str]) -> list[str]:
                 after.setdefault(before, []).append(identity)
     return [
         *after.get(None, ()),
-        *(segment_id for each in named for segment_id in (each, *after.get(each, ()))),
+        *(segment_id for each in ordered_ids for segment_id in (each, *after.get(each, ()))),
     ]
 
 
@@ -186,7 +186,7 @@ def _lines(
         if line is None:
             runs = page.direction(holder.id).value or "ltr"
             line = lines[holder.id] = _line(holder.id, holder.kind, holder.parent_id, runs)
-            line["is_furniture"] = any(upward.is_furniture for upward in _upwards(page, holder))
+            line["is_furniture"] = any(upward.is_furniture for upward in _walk_up(page, holder))
         if span is not None:
             _add_text(line, span, assembled.text[span.char_start : span.char_end])
     return list(lines.values())
@@ -198,7 +198,7 @@ def _holder(page: PageWriting, shape: Shape) -> Shape:
     return parent if shape.kind == "word" and parent is not None and parent.kind == "line" else shape
 
 
-def _upwards(page: PageWriting, shape: Shape | None) -> Iterator[Shape]:
+def _walk_up(page: PageWriting, shape: Shape | None) -> Iterator[Shape]:
     while shape is not None:
         yield shape
         shape = page.by_id.get(shape.parent_id or "")
@@ -234,14 +234,14 @@ def _add_origins(
     makers: dict[str, LineMaker] = line_makers(engine, conn, counting)
     readings = readings_named(conn, [reading.representation_id for reading in counting.values()])
     for line in lines:
-        each = sources.get(line["segment_id"])
-        if not each:
+        source_ids = sources.get(line["segment_id"])
+        if not source_ids:
             continue
-        sure = [readings[counting[segment_id].representation_id].confidence for segment_id in each]
+        sure = [readings[counting[segment_id].representation_id].confidence for segment_id in source_ids]
         for word, confidence in zip(line["words"], sure, strict=False):
             word["confidence"] = confidence
         line["confidence"] = min((value for value in sure if value is not None), default=None)
-        maker = makers.get(each[0])
+        maker = makers.get(source_ids[0])
         line["made"] = None if maker is None else {"by": maker.by, "name": maker.name}
 
 
@@ -288,8 +288,8 @@ def read_page_shapes(
     row, _, _ = pass_to_read(conn, document_id, pass_id, None, reading_rule(conn))
     shapes: Any = []
     if row is not None:
-        (written,) = conn.connection.cursor().execute(_SHAPES, (row.id,)).fetchone()
-        shapes = orjson.Fragment(written)
+        (shapes_json,) = conn.connection.cursor().execute(_SHAPES, (row.id,)).fetchone()
+        shapes = orjson.Fragment(shapes_json)
     return {"document_id": document_id, "pass_id": None if row is None else row.id, "shapes": shapes}
 
 

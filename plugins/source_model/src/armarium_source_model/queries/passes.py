@@ -149,7 +149,9 @@ def working_passes(
         facts[page].append(PassFacts(pass_id, kind, at, provider, kind == IMPORTED))
     with_passes = json_text([page for page, own in facts.items() if own])
     chosen = _choices_of(conn, with_passes)
-    stands = {page for page, own in facts.items() if any(p.id == chosen.get(page) for p in own)}
+    stands = {
+        page for page, own in facts.items() if any(page_pass.id == chosen.get(page) for page_pass in own)
+    }
     undecided = json_text([page for page, own in facts.items() if own and page not in stands])
     touched = [row[0] for row in conn.exec_driver_sql(_TOUCHED, {"documents": undecided})]
     return {

@@ -104,7 +104,7 @@ def counting_of_pass(
 def counting_among(
     conn: Connection, readings: Iterable[Reading], pass_id: str, kind: str, rule: ReadingRule
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, from *readings* of it."""
+    """Like `counting_of_pass`, from *readings* of it."""
     of_kind = [reading for reading in readings if reading.kind == kind]
     return _count(of_kind, _chosen_in(conn, pass_id, kind), rule)
 
@@ -159,7 +159,7 @@ def other_texts(conn: Connection, counting: Mapping[str, CountingText]) -> dict[
 def counting_of_document(
     conn: Connection, document_id: str, rule: ReadingRule = "strict"
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, over all passes of a page."""
+    """Like `counting_of_pass`, over all passes of a page."""
     rows = _rows(conn, f"{_COUNTED} {_IN_DOCUMENT}", document_id, TRANSCRIPTION)
     chosen = conn.exec_driver_sql(
         "SELECT segment_id, representation_id FROM reading_choice "
@@ -172,16 +172,16 @@ def counting_of_document(
 def counting_of_segments(
     conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict", kind: str = TRANSCRIPTION
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, for the segments *ids* and readings of a *kind*."""
-    named = (json_text(list(ids)), kind)
-    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", *named)
-    chosen = conn.connection.cursor().execute(_CHOSEN_OF_SEGMENTS, named).fetchall() if rows else ()
+    """Like `counting_of_pass`, for the segments *ids* and readings of a *kind*."""
+    parameters = (json_text(list(ids)), kind)
+    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", *parameters)
+    chosen = conn.connection.cursor().execute(_CHOSEN_OF_SEGMENTS, parameters).fetchall() if rows else ()
     return _count(rows, dict(chosen), rule)
 
 
 def _rows(conn: Connection, query: str, *values: str) -> list[Any]:
-    (written,) = conn.connection.cursor().execute(query, values).fetchone()
-    rows: list[Any] = orjson.loads(written)
+    (rows_json,) = conn.connection.cursor().execute(query, values).fetchone()
+    rows: list[Any] = orjson.loads(rows_json)
     return rows
 
 
@@ -251,7 +251,7 @@ def readings_of(
     narrowed = () if kind is None else (representations.c.kind == kind,)
     oldest_first = (representations.c.created_at, representations.c.id)
     rows = READINGS.all(conn, representations.c.segment_id == segment_id, *narrowed, order=oldest_first)
-    standing = _standing(conn, segment_id, rule)
+    standing = _load_standing(conn, segment_id, rule)
     counting = {name: counted for name, counted in standing.counting.items() if kind in (None, name)}
     return {
         "segment_id": segment_id,
@@ -264,7 +264,7 @@ def readings_of(
 def reading_of(conn: Connection, representation_id: str, rule: ReadingRule = "strict") -> dict[str, Any]:
     """Return one reading of a segment, as `readings_of` lists it; NotFound."""
     row = READINGS.require(conn, representation_id)
-    return _standing(conn, row["segment_id"], rule).answer(row)
+    return _load_standing(conn, row["segment_id"], rule).answer(row)
 
 
 class _Standing(NamedTuple):
@@ -287,7 +287,7 @@ class _Standing(NamedTuple):
         }
 
 
-def _standing(conn: Connection, segment_id: str, rule: ReadingRule) -> _Standing:
+def _load_standing(conn: Connection, segment_id: str, rule: ReadingRule) -> _Standing:
     chosen = standing_choices(conn, segment_id)
     by_kind: dict[str, list[ReadingFacts]] = {}
     corrected_by: dict[str, str] = {}

@@ -42,16 +42,16 @@ def list_segments(
     JSON columns are orjson Fragments of what is stored: dump the list with orjson. artifact_id selects the
     passes made from that artifact; area [x, y, w, h] what intersects it.
     """
-    where = ["s.document_id = :document", "s.deleted_at IS NULL", "p.deleted_at IS NULL"]
+    conditions = ["s.document_id = :document", "s.deleted_at IS NULL", "p.deleted_at IS NULL"]
     values: dict[str, Any] = {"document": document_id}
     if pass_id is not None:
-        where.append("s.pass_id = :pass")
+        conditions.append("s.pass_id = :pass")
         values["pass"] = pass_id
     if artifact_id is not None:
-        where.append("p.source_artifact_id = :artifact")
+        conditions.append("p.source_artifact_id = :artifact")
         values["artifact"] = artifact_id
     if kind is not None:
-        where.append("s.kind = :kind")
+        conditions.append("s.kind = :kind")
         values["kind"] = kind
     found_in = "segment s"
     if area is not None:
@@ -59,7 +59,7 @@ def list_segments(
         # Without the hint, SQLite reads the page's rows in order instead of comparing boxes in the index.
         if not is_shadowed(conn, segments):
             found_in = "segment s INDEXED BY ix_segment_area"
-        where.append(
+        conditions.append(
             "s.bbox_x <= :right AND s.bbox_x + s.bbox_w >= :left AND s.bbox_y <= :bottom AND s.bbox_y + s.bbox_h >= :top"
         )
         values |= {"left": x, "right": x + w, "top": y, "bottom": y + h}
@@ -68,7 +68,7 @@ def list_segments(
         conn.connection.cursor()
         .execute(
             f"SELECT {listed} FROM {found_in} JOIN segment_pass p ON p.id = s.pass_id "
-            f"WHERE {' AND '.join(where)} ORDER BY s.id",
+            f"WHERE {' AND '.join(conditions)} ORDER BY s.id",
             values,
         )
         .fetchall()
@@ -256,8 +256,8 @@ def moved_fields(conn: Connection, row: SegmentRow, since: int) -> list[str]:
     recorded).
     """
     recorded = {version["version"]: version for version in segment_versions(conn, row.id)}
-    then, now = recorded.get(since), recorded.get(row.version)
-    if then is None or now is None:
+    then, after = recorded.get(since), recorded.get(row.version)
+    if then is None or after is None:
         return [] if since > row.version else list(EDITABLE)
-    moved = [name for name in EDITABLE if then[name] != now[name]]
-    return moved + ["deleted"] * (then["deleted"] != now["deleted"])
+    moved = [name for name in EDITABLE if then[name] != after[name]]
+    return moved + ["deleted"] * (then["deleted"] != after["deleted"])

@@ -69,7 +69,7 @@ def resolve_settings(
             facts[key] = NEVER
         else:
             if writing is None:
-                writing = _writing(conn, segment, node, pass_id, ladder)
+                writing = _determine_writing(conn, segment, node, pass_id, ladder)
             answer = writing.script(segment_id) if key == "script" else writing.direction(segment_id)
             facts[key] = NEVER if answer is None else _describe_derived(answer)
     facts["encoding"] = _encoding(library, facts["script"])
@@ -98,7 +98,7 @@ def _list_holders(conn: Connection, segment_id: str | None) -> list[tuple[Holder
     return [(Holder("segment", *row[:5]), row[5]) for row in rows]
 
 
-def _writing(
+def _determine_writing(
     conn: Connection,
     segment: Row[Any] | None,
     node: str | None,
@@ -183,7 +183,7 @@ def _who_stated(conn: Connection, table: Table, identity: str, key: str) -> tupl
 
 
 def _who_stated_segment(conn: Connection, segment_id: str, key: str) -> str:
-    """As `_who_stated`; what a segment was created with is stated by its maker: an import, a run, a
+    """Like `_who_stated`; what a segment was created with is stated by its maker: an import, a run, a
     person.
     """
     at, source = _who_stated(conn, segments, segment_id, key)

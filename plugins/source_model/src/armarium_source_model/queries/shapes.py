@@ -70,8 +70,8 @@ def _cell(cell: str) -> tuple[int, int]:
 
 
 def _lean(conn: Connection, pass_id: str, aspect: float) -> Lean:
-    (written,) = conn.connection.cursor().execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
-    return lean_of(orjson.loads(written or "[]"), aspect)
+    (baselines_json,) = conn.connection.cursor().execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
+    return lean_of(orjson.loads(baselines_json or "[]"), aspect)
 
 
 def writing_of_pass(
@@ -87,7 +87,7 @@ def writing_of_pass(
 def writing_of_rows(
     rows: Collection[SegmentRow], facts: PageFacts, texts: Mapping[str, CountingText]
 ) -> PageWriting:
-    """As `writing_of_pass`, from its segments in the order they were made and its counting transcriptions."""
+    """Like `writing_of_pass`, from its segments in the order they were made and its counting transcriptions."""
     shapes = []
     for row in rows:
         line_order = row.metadata.get("line_order") if row.kind == "region" else None

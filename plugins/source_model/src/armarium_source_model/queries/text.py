@@ -68,7 +68,7 @@ def pass_sequence(
 def line_sequence(
     conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> list[str]:
-    """As `pass_sequence`, of regions and lines, with words only of lines without a reading of their own."""
+    """Like `pass_sequence`, of regions and lines, with words only of lines without a reading of their own."""
     return read_page(conn, document_id, pass_id, rule)[0].sequence()
 
 
@@ -141,7 +141,7 @@ def text_in_order(
     page = writing_of_pass(conn, order.document_id, order.pass_id, rule)
     sequence, absent = sequence_in_order(conn, order, page)
     assembled = assemble_in_order(page, sequence, texts, include_furniture=include_furniture, kind=texts_kind)
-    assembled.omitted += [_absent(conn, segment_id) for segment_id in absent]
+    assembled.omitted += [_explain_absent(conn, segment_id) for segment_id in absent]
     return assembled
 
 
@@ -155,7 +155,7 @@ def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> t
             inside.setdefault(above, []).append(identity)
             above = by_id[above].parent_id
     entries = list(walk(conn, order.id))
-    named = {segment_id for _, segment_id, _ in entries}
+    segment_ids = {segment_id for _, segment_id, _ in entries}
     sequence: dict[str, None] = {}
     absent: list[str] = []
     for _, segment_id, holds_entries in entries:
@@ -165,12 +165,12 @@ def sequence_in_order(conn: Connection, order: Row[Any], page: PageWriting) -> t
         sequence[segment_id] = None
         if not holds_entries:
             sequence.update(
-                dict.fromkeys(part_id for part_id in inside.get(segment_id, ()) if part_id not in named)
+                dict.fromkeys(part_id for part_id in inside.get(segment_id, ()) if part_id not in segment_ids)
             )
     return list(sequence), absent
 
 
-def _absent(conn: Connection, segment_id: str) -> SegmentLeftOut:
+def _explain_absent(conn: Connection, segment_id: str) -> SegmentLeftOut:
     """Return why a segment that an order names is not among the live ones of its pass."""
     row = conn.exec_driver_sql(
         "SELECT pass_id, deleted_at FROM segment WHERE id = ?", (segment_id,)

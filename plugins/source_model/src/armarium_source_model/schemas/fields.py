@@ -31,7 +31,7 @@ Points = list[tuple[float, float]]
 
 
 def _some_words(words: SourceText) -> SourceText:
-    # Characters of category Cf leave no ink, a zero-width space, say; those of Cc are no writing at all.
+    # Characters of category Cf leave no ink, a zero-width space, say; those of Cc are not writing at all.
     if all(letter.isspace() or unicodedata.category(letter) in ("Cf", "Cc") for letter in words):
         raise ValueError(
             "a reading needs words; to say that a line holds none, retract its readings or withdraw it"

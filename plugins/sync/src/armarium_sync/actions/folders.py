@@ -236,8 +236,8 @@ def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
 
 
 def _entry(ctx: ActionContext, folder_id: str) -> dict[str, Any]:
-    named = ctx.conn.execute(select(files.c.document_id).where(files.c.folder_id == folder_id).distinct())
-    hidden = find_withheld(ctx.project, ctx.principal, filter(None, named.scalars()), "show").keys()
+    tied_ids = ctx.conn.execute(select(files.c.document_id).where(files.c.folder_id == folder_id).distinct())
+    hidden = find_withheld(ctx.project, ctx.principal, filter(None, tied_ids.scalars()), "show").keys()
     return entry_of(ctx.conn, ctx.project, Folder.rows.row(ctx.conn, folder_id), hidden)
 
 

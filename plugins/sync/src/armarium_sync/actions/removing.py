@@ -25,8 +25,8 @@ def remove_duplicates(ctx: ActionContext, p: RemoveParams) -> dict[str, Any]:
     groups = duplicates_of(ctx.conn)
     kept_ids = {group["keep"]["id"] for group in groups}
     extra = {row["id"] for group in groups for row in group["remove"]}
-    named = list(dict.fromkeys(p.document_ids))
-    wrong = [document_id for document_id in named if document_id not in extra]
+    document_ids = list(dict.fromkeys(p.document_ids))
+    wrong = [document_id for document_id in document_ids if document_id not in extra]
     if wrong:
         for document_id in wrong:
             document(ctx.conn, document_id)
@@ -34,6 +34,6 @@ def remove_duplicates(ctx: ActionContext, p: RemoveParams) -> dict[str, Any]:
             (document_id for document_id in wrong if document_id not in kept_ids),
             (document_id for document_id in wrong if document_id in kept_ids),
         )
-    ctx.run("document.delete", {"ids": named})
-    ctx.target(*named)
-    return {"removed": named}
+    ctx.run("document.delete", {"ids": document_ids})
+    ctx.target(*document_ids)
+    return {"removed": document_ids}

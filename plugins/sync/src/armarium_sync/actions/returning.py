@@ -174,14 +174,14 @@ def follow(ctx: ActionContext, p: FileParams) -> dict[str, Any]:
         raise not_to_take_in(row.path, str(error)) from None
     if digest is None or len(moved) != 1:
         raise not_moved(row.path)
-    (held,) = moved
+    (moved_row,) = moved
     parts = PurePosixPath(row.path).parts
     parent = folder_for(ctx.conn, folder, parts[:-1], ctx.run)
-    node = find_node(ctx.conn, held.document_id)
+    node = find_node(ctx.conn, moved_row.document_id)
     assert node is not None
     if node.parent_id != parent:
         ctx.run("document.move", {"ids": [node.id], "parent_id": parent})
-    if parts[-1] != PurePosixPath(held.path).name:
+    if parts[-1] != PurePosixPath(moved_row.path).name:
         ctx.run("document.update", {"document_id": node.id, "name": clean_name(parts[-1])})
     place_on_disk(ctx, node.id, os.path.join(folder.path, *parts))
     forget_at(ctx.conn, folder.id, row.path)
@@ -239,10 +239,10 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
     }
     planned: list[PlannedMove] = []
     for request in p.moves:
-        known = plan.get((request.document_id, request.from_path, request.to_path))
-        if known is None:
+        planned_move = plan.get((request.document_id, request.from_path, request.to_path))
+        if planned_move is None:
             raise stale_arrangement(request.from_path)
-        planned.append(known)
+        planned.append(planned_move)
     for move in planned:
         if move.file_id is None:
             place_on_disk(ctx, move.document_id, os.path.join(folder.path, *move.to_path.split("/")))

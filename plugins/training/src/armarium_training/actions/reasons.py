@@ -41,11 +41,11 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     nothing was checked.
     """
     pages = pages_of(ctx.conn, p.scope_ids)
-    held = pages_under(ctx.conn, p.held_out_ids)
+    held_out = pages_under(ctx.conn, p.held_out_ids)
     prompt = own_prompt(ctx.project, p.prompt_file) if p.prompt_file is not None else None
-    lines = _count_lines(ctx, p, pages, held, [(p.provider, p.model)])
+    lines = _count_lines(ctx, p, pages, held_out, [(p.provider, p.model)])
     placed = _place(ctx, p.provider, p.model, pages_may_leave=p.pages_may_leave)
-    args = args_from(ReasonsArgs, p, page_ids=pages, held_out_ids=held, prompt=prompt)
+    args = args_from(ReasonsArgs, p, page_ids=pages, held_out_ids=held_out, prompt=prompt)
     job_id = ctx.enqueue(
         GATHER,
         args.model_dump(mode="json"),

@@ -77,9 +77,9 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
 
 def _compute(ctx: ActionContext, card: str, place: str, flavor: str) -> type[Compute]:
     """Return the place of compute that the flavor names; Invalid if there is none, or nothing can be sent there."""
-    known = ctx.engine.drivers.names(COMPUTE)
-    if place not in known:
-        why = f"No place of compute called {place!r} is installed; installed are: {', '.join(known)}. The flavor names it, as in local."
+    known_names = ctx.engine.drivers.names(COMPUTE)
+    if place not in known_names:
+        why = f"No place of compute called {place!r} is installed; installed are: {', '.join(known_names)}. The flavor names it, as in local."
         raise errors.cannot_leave(card, why)
     compute: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
     if why_not := compute.why_not(flavor):
@@ -145,15 +145,15 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     pixels of *width* by *height*. Refused for a provider that would rank the reading above those of readers.
     """
     refuse_provider(p.provider)
-    known = ctx.conn.execute(
+    known_row = ctx.conn.execute(
         select(passes.c.id).where(
             passes.c.document_id == p.document_id,
             passes.c.import_checksum == p.checksum,
             passes.c.deleted_at.is_(None),
         )
     ).scalar()
-    if known is not None:
-        return {"pass_id": known, "already": True}
+    if known_row is not None:
+        return {"pass_id": known_row, "already": True}
     fields = p.document_id, p.name, p.provider, p.model, ctx.run_id
     pass_id = create_pass(ctx, NewPass(*fields, import_checksum=p.checksum, import_format=FORMAT))
     size = p.width, p.height
@@ -169,8 +169,8 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
                 key=f"line-{number}",
                 kind="line",
                 rect=(left, top, right - left, bottom - top),
-                polygon=_sound(line.polygon, size, area=True),
-                baseline=_sound(line.baseline, size, area=False),
+                polygon=_check_shape(line.polygon, size, area=True),
+                baseline=_check_shape(line.baseline, size, area=False),
                 confidence=line.confidence,
             )
         )
@@ -195,7 +195,7 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     return {"pass_id": pass_id, "already": False}
 
 
-def _sound(
+def _check_shape(
     points: Sequence[Sequence[float]] | None, size: tuple[int, int], *, area: bool
 ) -> SoundPoints | None:
     """Return a shape that can be stored; None for one that cannot: its line keeps only its box."""

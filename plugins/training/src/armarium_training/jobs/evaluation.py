@@ -88,13 +88,13 @@ def _read(
 
 
 def _choice(job: JobContext, candidate: dict[str, Any]) -> Choice:
-    named = candidate["named"]
+    model_name = candidate["named"]
     return choose(
         job.engine,
         job.library,
         reader=candidate["driver"],
         method="read_lines",
-        model=None if named is None else NameOrMaterialPath(named),
+        model=None if model_name is None else NameOrMaterialPath(model_name),
         language=job.args.language,
     )
 

@@ -53,8 +53,8 @@ TRAIN_HERE = JobKind(
 def _find_placement(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
     with library.db.read_all() as conn:
         pages_under(conn, settings.held_out_ids)
-    named = None if settings.base is None else NameOrMaterialPath(settings.base)
-    base = base_of(engine, library, named, trainer_wanted(library, named))
+    base_name = None if settings.base is None else NameOrMaterialPath(settings.base)
+    base = base_of(engine, library, base_name, trainer_wanted(library, base_name))
     return Placement(model=f"{base.trainer.reader}:{base.name or 'new'}", lane="local-model")
 
 

@@ -40,8 +40,8 @@ class Training(FarSteps):
         self.job = job
         # A recipe may name folders.
         with job.library.db.read_all() as conn:
-            held = held_pages(conn, job.args.held_out_ids)
-        self.args: TrainArgs = job.args.model_copy(update={"held_out_ids": held})
+            held_out = held_pages(conn, job.args.held_out_ids)
+        self.args: TrainArgs = job.args.model_copy(update={"held_out_ids": held_out})
         self.folder = staging(job.library, job.job_id)
         self.kept: dict[str, Any] = {"history": [], "curve": [], "lines": [], "facts": {}, **job.checkpoint}
 
@@ -179,8 +179,8 @@ class Training(FarSteps):
         self.job.progress(len(self.kept["curve"]), self._total())
 
     def _total(self) -> int:
-        done = len(self.kept["curve"])
-        return self.args.epochs or done + max(1, PATIENCE - self._since_best())
+        epoch = len(self.kept["curve"])
+        return self.args.epochs or epoch + max(1, PATIENCE - self._since_best())
 
     def _since_best(self) -> int:
         curve = self.kept["curve"]
@@ -188,15 +188,15 @@ class Training(FarSteps):
         return len(curve) - 1 - best if curve else 0
 
     def _is_over(self) -> bool:
-        done = len(self.kept["curve"])
+        epoch = len(self.kept["curve"])
         if self.args.card == "regions":
             # For a detector the number of epochs is an upper limit.
-            return done >= (self.args.epochs or MOST_EPOCHS) or (
-                done > 0 and self._since_best() >= REGION_PATIENCE
+            return epoch >= (self.args.epochs or MOST_EPOCHS) or (
+                epoch > 0 and self._since_best() >= REGION_PATIENCE
             )
         if self.args.epochs is not None:
-            return done >= self.args.epochs
-        return done >= MOST_EPOCHS or (done > 0 and self._since_best() >= PATIENCE)
+            return epoch >= self.args.epochs
+        return epoch >= MOST_EPOCHS or (epoch > 0 and self._since_best() >= PATIENCE)
 
     def _train(self, trainer: type[Trainer], params: dict[str, Any]) -> None:
         self._enter("running")
@@ -341,9 +341,9 @@ def seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
 
 def _summary(training_set: dict[str, Any], is_lines: bool, trained: int | None) -> str:
     """Return, in words, what a model was trained on; *trained* lines, if others of the set were only for validation."""
-    what = "lines" if is_lines else "regions"
-    whole, pages = training_set[what], training_set["pages"]
-    words = f"{whole} {what if whole != 1 else what[:-1]} of {pages} {'page' if pages == 1 else 'pages'}"
+    noun = "lines" if is_lines else "regions"
+    whole, pages = training_set[noun], training_set["pages"]
+    words = f"{whole} {noun if whole != 1 else noun[:-1]} of {pages} {'page' if pages == 1 else 'pages'}"
     if is_lines:
         words += f", {training_set['lines_checked_by_a_person']} of them checked by a person"
     if is_lines and trained and trained < whole:

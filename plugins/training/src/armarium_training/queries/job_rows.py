@@ -35,7 +35,7 @@ def shown_job(
     kinds: Sequence[str],
     unknown: Callable[[str], NotFound],
 ) -> JobRow:
-    """As `require_job`, with the state and the reason that the list of jobs shows: whether it is paused, why it waits."""
+    """Like `require_job`, with the state and the reason that the list of jobs shows: whether it is paused, why it waits."""
     job = require_job(conn, job_id, kinds, unknown, "args", "checkpoint")
     state, reason = shown_state(engine, library, conn, job_id)
     return job._replace(state=state, reason=reason)

@@ -34,8 +34,10 @@ def count_set(
 ) -> dict[str, Any]:
     """Count without writing or sending anything. NotFound for an unknown id, Invalid for a scope without pages."""
     pages = pages_of(conn, scope_ids)
-    held = pages_under(conn, held_out_ids or [])
-    return line_set(conn, library, principal, teacher=teacher, page_ids=pages, held_out_ids=held).manifest()
+    held_out = pages_under(conn, held_out_ids or [])
+    return line_set(
+        conn, library, principal, teacher=teacher, page_ids=pages, held_out_ids=held_out
+    ).manifest()
 
 
 @query("/api/training/jobs/{job_id}", summary="A training and its result", answer=TrainingJob)
@@ -66,8 +68,8 @@ def list_trainings(
 )
 def list_models(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
     """Return each model from its card, of the project and the global store; shipped models are not included."""
-    held = _read_all(engine, library)
-    items = [_answer(engine, *both) for both in held.values()]
+    models = _read_all(engine, library)
+    items = [_answer(engine, *both) for both in models.values()]
     items.sort(key=lambda model: (model["trained_at"] or "", model["id"]), reverse=True)
     return {"items": items, "count": len(items)}
 

@@ -28,8 +28,8 @@ def _check(ctx: ActionContext, p: ChainFields) -> None:
 def create(ctx: ActionContext, p: ChainFields) -> dict[str, Any]:
     """NotFound for an unknown workflow; Invalid for a jump that leads back or an invalid path."""
     _check(ctx, p)
-    sent = {**p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
-    row = SavedChain.rows.insert(ctx.conn, sent)
+    fields = {**p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
+    row = SavedChain.rows.insert(ctx.conn, fields)
     ctx.target(row["id"])
     return row
 

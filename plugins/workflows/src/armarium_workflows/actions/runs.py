@@ -26,7 +26,7 @@ from armarium_workflows.schemas.answers import Deleted, DeletedRuns, RunState
 from armarium_workflows.schemas.requests import SAME_STATUS, DeleteRunsParams, RunNamed
 
 
-def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
+def _require_going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
     """Return a run whose job exists and has not ended. Raises NotFound and Conflict."""
     run = run_row(ctx.conn, thread_id)
     if run["status"] in FINISHED:
@@ -76,7 +76,7 @@ def _cancel_undone(undo: UndoContext) -> None:
 )
 def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """Pages waiting for a lane are withdrawn until it is resumed. It stays paused when the engine restarts."""
-    _going(ctx, p.thread_id)
+    _require_going(ctx, p.thread_id)
     ctx.run("job.pause", {"job_id": p.thread_id, "paused": True})
     return _state_of(ctx, p.thread_id)
 
@@ -110,7 +110,7 @@ def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """Pages waiting for a lane are withdrawn. What it wrote remains; read-again continues with the other
     pages.
     """
-    _going(ctx, p.thread_id)
+    _require_going(ctx, p.thread_id)
     ctx.run("job.cancel", {"job_id": p.thread_id})
     return _state_of(ctx, p.thread_id)
 
@@ -127,32 +127,32 @@ def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
     runs remain.
     """
     run_rows = _selected_runs(ctx, p)
-    kept, gone = [], []
+    kept_ids, undone_ids = [], []
     for run in run_rows:
         if run["status"] in FINISHED:
-            gone.append(run["thread_id"])
+            undone_ids.append(run["thread_id"])
             fields = {"workflow_id": run["workflow_id"], "metadata": {"thread_id": run["thread_id"]}}
             record_activity(
                 ctx.conn, "workflow_deleted", f"{run['workflow_name']}: removed from the list.", **fields
             )
         else:
-            kept.append({"thread_id": run["thread_id"], "why": f"It is {run['status']}."})
-    for thread_id in gone:
+            kept_ids.append({"thread_id": run["thread_id"], "why": f"It is {run['status']}."})
+    for thread_id in undone_ids:
         ctx.conn.execute(runs.delete().where(runs.c.thread_id == thread_id))
-    ctx.target(*gone)
-    return {"deleted": len(gone), "kept": kept}
+    ctx.target(*undone_ids)
+    return {"deleted": len(undone_ids), "kept": kept_ids}
 
 
 def _selected_runs(ctx: ActionContext, p: DeleteRunsParams) -> list[dict[str, Any]]:
     statuses = {SAME_STATUS.get(status, status) for status in p.statuses} if p.statuses is not None else None
     if p.thread_ids is not None:
-        named = [run_row(ctx.conn, thread_id) for thread_id in dict.fromkeys(p.thread_ids)]
+        run_rows = [run_row(ctx.conn, thread_id) for thread_id in dict.fromkeys(p.thread_ids)]
     else:
         ids = ctx.conn.execute(select(runs.c.thread_id).order_by(runs.c.created_at, runs.c.thread_id))
-        named = [
+        run_rows = [
             run for thread_id in ids.scalars().all() if (run := find_run(ctx.conn, thread_id)) is not None
         ]
-    return [run for run in named if statuses is None or run["status"] in statuses]
+    return [run for run in run_rows if statuses is None or run["status"] in statuses]
 
 
 @action(

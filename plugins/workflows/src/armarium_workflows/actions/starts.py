@@ -144,8 +144,8 @@ def only_before_writing(undo: UndoContext) -> None:
 
 def refuse_written(undo: UndoContext, threads: Sequence[str]) -> None:
     """Refuse if one of the runs *threads* has written something after this step that has not been undone."""
-    written = count_in_effect(undo.step.conn, threads, after=undo.audit_id)
-    for thread_id, count in sorted(written.items()):
+    steps_in_effect = count_in_effect(undo.step.conn, threads, after=undo.audit_id)
+    for thread_id, count in sorted(steps_in_effect.items()):
         if count:
             raise has_written(undo.audit_id, thread_id, count)
 
@@ -172,9 +172,9 @@ def execute(ctx: ActionContext, p: ExecuteParams) -> dict[str, Any]:
 def _run_asked(
     ctx: ActionContext, workflow: Mapping[str, Any], p: ExecuteParams | ExecuteInJobParams, scope: list[str]
 ) -> dict[str, Any]:
-    named = {"provider": p.provider_override, "model": p.model_override}
+    model_fields = {"provider": p.provider_override, "model": p.model_override}
     return new_run(
-        ctx, workflow, scope_ids=scope, inputs=p.inputs, pages_may_leave=p.pages_may_leave, **named
+        ctx, workflow, scope_ids=scope, inputs=p.inputs, pages_may_leave=p.pages_may_leave, **model_fields
     )
 
 
@@ -276,6 +276,6 @@ def read_again(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     if not pages:
         raise (left_is_gone if undone else nothing_left)(before["workflow_name"])
     workflow = {"id": before["workflow_id"], "name": before["workflow_name"], **before["graph"]}
-    same = ("inputs", "provider", "model", "pages_may_leave", "scope_ids")
-    run = new_run(ctx, workflow, read_again_of=p.thread_id, **{key: before[key] for key in same})
+    same_fields = ("inputs", "provider", "model", "pages_may_leave", "scope_ids")
+    run = new_run(ctx, workflow, read_again_of=p.thread_id, **{key: before[key] for key in same_fields})
     return {**_put_in(ctx, run, pages), "read_again_of": p.thread_id, "pages": len(pages)}

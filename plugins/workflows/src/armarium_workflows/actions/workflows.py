@@ -23,8 +23,8 @@ from armarium_workflows.workflow_answers import shown_workflow, stored_workflow
 def create(ctx: ActionContext, p: WorkflowFields) -> dict[str, Any]:
     """Invalid, naming node and port, if the graph cannot run: types, cycles, missing inputs, paths."""
     _check(ctx.engine, p)
-    sent = {**p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
-    row = SavedWorkflow.rows.insert(ctx.conn, sent)
+    fields = {**p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
+    row = SavedWorkflow.rows.insert(ctx.conn, fields)
     ctx.target(row["id"])
     return shown_workflow(ctx.engine, {**row, "is_system": False})
 

@@ -27,16 +27,16 @@ STATEMENT = (
 
 async def find_words(door: Door, arguments: Arguments) -> Arguments:
     """Replace the words of a name, and which time they occur, by the characters where they stand on the page."""
-    page, text, which = arguments["document_id"], arguments.pop("text"), arguments.pop("occurrence", 1)
+    page, text, occurrence = arguments["document_id"], arguments.pop("text"), arguments.pop("occurrence", 1)
     answer = await door.ask("GET", f"/api/segments/document/{page}/text")
     if answer.status >= 400:
         raise ToolRefused(answer.sentence)
     start = -1
-    for _ in range(which):
+    for _ in range(occurrence):
         start = answer.json()["text"].find(text, start + 1)
         if start < 0:
             raise ToolRefused(
-                f"The page has no occurrence {which} of these words. Copy them exactly as read_page gives them."
+                f"The page has no occurrence {occurrence} of these words. Copy them exactly as read_page gives them."
             )
     return {**arguments, "char_start": start, "char_end": start + len(text)}
 

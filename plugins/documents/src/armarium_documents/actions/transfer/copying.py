@@ -252,17 +252,19 @@ class _Transfer:
                     f"only {counts.get(name, 0)} of {count} rows of {name} could be read back unchanged."
                 )
         objects = self.journey.target.objects
-        gone = [digest for digest in self.files if not objects.has(digest)]
-        if gone:
-            raise OSError(f"{len(gone)} files are missing after they were copied.")
+        missing = [digest for digest in self.files if not objects.has(digest)]
+        if missing:
+            raise OSError(f"{len(missing)} files are missing after they were copied.")
         files = {"files": self.result["planned"]["files"]}
         self.result["written"] = self.load.counts_by_kind(counts) | files
 
     def _make_live(self) -> Outcome:
         with self.journey.source.db.read_all() as conn:
-            found = self.load.find_limits(conn, self.journey.tops, self.selection.documents())
-        limits = [(carried, self.selection.new_id_of(identity), held) for carried, identity, held in found]
-        arrival = Arrival(
+            cut_limits = self.load.find_limits(conn, self.journey.tops, self.selection.documents())
+        limits = [
+            (carried, self.selection.new_id_of(identity), held) for carried, identity, held in cut_limits
+        ]
+        outcome = Arrival(
             transfer_id=self.id,
             parent_id=self.journey.parent_id,
             roots=[item["id"] for item in self.items],
@@ -273,7 +275,7 @@ class _Transfer:
         )
         self.result |= {"transfer_id": self.id, "new_items": self.items}
         params = self.p.model_copy()
-        params._arrival = arrival
+        params._arrival = outcome
         return self.conductor.step(params)
 
     def _give_up(self, error: Exception) -> str | None:
@@ -292,7 +294,7 @@ class _Transfer:
         failure: Exception | None = None
         for _ in range(2):
             try:
-                sent = self.engine.run(
+                outcome = self.engine.run(
                     source, "document.transfer_out", {"transfer_id": self.id}, self.principal
                 )
             except (Conflict, Forbidden) as error:
@@ -303,8 +305,8 @@ class _Transfer:
             except (ServiceError, OSError, sqlite3.Error) as error:
                 failure = error
                 continue
-            assert sent.result is not None
-            self.result |= {"source_audit_id": sent.audit_id, "cuts": sent.result["cuts"]}
+            assert outcome.result is not None
+            self.result |= {"source_audit_id": outcome.audit_id, "cuts": outcome.result["cuts"]}
             note(self.journey.target, self.id, "target", "done")
             return
         assert failure is not None

@@ -48,6 +48,6 @@ def set_state(
 
 
 def note(library: Library, transfer_id: str, side: Side, state: State, reason: str | None = None) -> None:
-    """As `set_state`, in a transaction of its own."""
+    """Like `set_state`, in a transaction of its own."""
     with library.db.write() as conn:
         set_state(raw_of(conn), transfer_id, side, state, reason=reason)

@@ -67,7 +67,7 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
     _refuse_restricted(source, principal, p.items)
     with source.db.read() as conn:
         nodes = nodes_of(conn, p.items)
-        held = set(held_moves(raw_of(conn)))
+        held_ids = set(held_moves(raw_of(conn)))
         for node in nodes:
             if node.deleted_at is not None:
                 raise in_trash(node.name, node.id)
@@ -75,9 +75,9 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
                 raise alias_stays(node.name, node.id)
             if node.system_key is not None and p.mode == "move":
                 raise sources_stays("moved")
-            if held and not held.isdisjoint(ancestor_ids(conn, node.id)):
+            if held_ids and not held_ids.isdisjoint(ancestor_ids(conn, node.id)):
                 raise held_by_move(node.name, node.id)
-        for identity in held:
+        for identity in held_ids:
             if not set(p.items).isdisjoint(ancestor_ids(conn, identity)):
                 raise held_by_move("Something among these", identity)
         tops = topmost(conn, p.items)
@@ -152,12 +152,22 @@ class Load:
         self, conn: Connection, items: Sequence[str], documents: Sequence[str]
     ) -> list[tuple[Limits, str, Mapping[str, Any]]]:
         """Return what holds for which of the *documents* from others that are not among them."""
-        found = [(c.limits, c.limits.find(conn, items, documents)) for c in self.carriers if c.limits]
-        return [(limits, identity, held) for limits, by_id in found for identity, held in by_id.items()]
+        limits_found = [
+            (carrier.limits, carrier.limits.find(conn, items, documents))
+            for carrier in self.carriers
+            if carrier.limits
+        ]
+        return [
+            (limits_found, identity, held)
+            for limits_found, by_id in limits_found
+            for identity, held in by_id.items()
+        ]
 
     def kind_of(self, table: str) -> str:
         """Return the word under which rows of *table* are counted."""
-        return next((c.kinds[table] for c in self.carriers if table in c.kinds), "page_records")
+        return next(
+            (carrier.kinds[table] for carrier in self.carriers if table in carrier.kinds), "page_records"
+        )
 
     def counts_by_kind(self, counts: dict[str, int]) -> dict[str, int]:
         """Convert counts by table to counts by kind."""
@@ -172,9 +182,13 @@ def load_of(engine: Engine) -> Load:
     """Return how the loaded families are carried."""
     carriers = engine.points.collect(armarium_documents_carriers)
     present = {table.name for table in engine.library_schema.tables}
-    vocabularies = [v for carrier in carriers for v in carrier.vocabulary if v.table in present]
+    vocabularies = [
+        vocabulary for carrier in carriers for vocabulary in carrier.vocabulary if vocabulary.table in present
+    ]
     companions = [name for carrier in carriers for name in carrier.companions if name in present]
-    tables = carried_tables(engine.library_schema.tables, companions, [v.table for v in vocabularies])
+    tables = carried_tables(
+        engine.library_schema.tables, companions, [vocabulary.table for vocabulary in vocabularies]
+    )
     return Load(carriers, tables, vocabularies)
 
 
@@ -230,8 +244,8 @@ def describe_plan(
     words: dict[str, list[dict[str, str]]] = {"matched": [], "made": []}
     for vocabulary in load.vocabularies:
         label = rules_of(engine.library_schema.by_name[vocabulary.table]).label or vocabulary.table
-        for how, keys in zip(words, split_words(selection, vocabulary, journey.target), strict=True):
-            words[how] += [{"kind": label, "key": key, "id": key} for key in keys]
+        for treatment, keys in zip(words, split_words(selection, vocabulary, journey.target), strict=True):
+            words[treatment] += [{"kind": label, "key": key, "id": key} for key in keys]
     files, size, linked, missing = files_of(journey, selection)
     counts = load.counts_by_kind(selection.counts()) | {"files": len(files) + len(linked)}
     return {

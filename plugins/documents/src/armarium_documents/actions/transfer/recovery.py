@@ -48,7 +48,7 @@ def carry_on(engine: Engine, library: Library) -> int:
     with library.db.read() as conn:
         raw = raw_of(conn)
         transfers = [(library, own) for own in records(raw)]
-    known = {own.transfer_id for _, own in transfers}
+    transfer_ids = {own.transfer_id for _, own in transfers}
     for other in engine.libraries.open_now():
         if other is not library:
             with other.db.read() as conn:
@@ -56,7 +56,7 @@ def carry_on(engine: Engine, library: Library) -> int:
                 transfers += [
                     (other, transfer)
                     for transfer in records(raw)
-                    if transfer.other_uuid == library.uuid and transfer.transfer_id not in known
+                    if transfer.other_uuid == library.uuid and transfer.transfer_id not in transfer_ids
                 ]
     finished = 0
     for place, own in transfers:
@@ -173,7 +173,7 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
     elif theirs.state == "moving" and ours.state == "done":
         note(target, identity, "target", "done")
     elif theirs.state == "moving":
-        _agree(engine, source, target, ours, theirs)
+        _undo_other_side(engine, source, target, ours, theirs)
     elif ours.pending and theirs.state == "done" and ours.mode == "move":
         # It was sent out once, and this project was then restored from an earlier snapshot: whoever did so
         # wants it here.
@@ -181,7 +181,7 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
     elif ours.pending:
         note(source, identity, "source", theirs.state, theirs.reason)
     elif ours.state != theirs.state and own.mode == "move":
-        _agree(engine, source, target, ours, theirs)
+        _undo_other_side(engine, source, target, ours, theirs)
     else:
         return False
     return True
@@ -203,7 +203,7 @@ def _send_out(parts: Conductor, source: Library, target: Library, own: Record, t
     note(target, own.transfer_id, "target", "done")
 
 
-def _agree(engine: Engine, source: Library, target: Library, ours: Record, theirs: Record) -> None:
+def _undo_other_side(engine: Engine, source: Library, target: Library, ours: Record, theirs: Record) -> None:
     """Undo the side that a crash left committed after the other side was undone."""
     for library, side in ((source, ours), (target, theirs)):
         if side.state != "taken-back":

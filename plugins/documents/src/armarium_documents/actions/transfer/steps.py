@@ -146,8 +146,8 @@ def transfer_out(ctx: ActionContext, transfer_id: Id) -> dict[str, Any]:
         "transfer_id": transfer_id,
     }
     cuts = cut_ties(ctx, documents)
-    gone = send_to_trash(ctx, nodes, info)
+    trashed = send_to_trash(ctx, nodes, info)
     set_state(raw, transfer_id, "source", "done", audit_id=ctx.audit_id)
     ctx.target(*tops)
-    ctx.note_changes(document_ids=gone)
-    return {"transfer_id": transfer_id, "item_count": len(gone), "cuts": cuts}
+    ctx.note_changes(document_ids=trashed)
+    return {"transfer_id": transfer_id, "item_count": len(trashed), "cuts": cuts}

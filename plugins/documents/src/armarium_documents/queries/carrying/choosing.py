@@ -178,7 +178,7 @@ class Choice:
     def _leave_dependents(self, table: CarriedTable) -> None:
         """Leave out the rows that require a row that stays behind."""
         while True:
-            gone: dict[int, tuple[Any, ...]] = {}
+            rows_left_out: dict[int, tuple[Any, ...]] = {}
             for column, parent in table.required:
                 if column == table.owner or not self.survey(table)[column][1]:
                     continue
@@ -186,13 +186,13 @@ class Choice:
                     f"SELECT s.n, s.id, t.{quote_name(column)} FROM {self.rows_of(table)}"
                     f" WHERE t.{quote_name(column)} NOT IN (SELECT id FROM carried)"
                 ):
-                    if number not in gone:
+                    if number not in rows_left_out:
                         why = f"This {table.label} belongs to the {parent} {points_at}, which stays behind."
                         self.left_behind.append({"kind": table.label, "id": identity or "", "why": why})
-                    gone[number] = (number, identity)
-            if not gone:
+                    rows_left_out[number] = (number, identity)
+            if not rows_left_out:
                 return
-            self._drop(table, list(gone.values()))
+            self._drop(table, list(rows_left_out.values()))
 
     def _drop(self, table: CarriedTable, rows: Sequence[tuple[Any, ...]]) -> None:
         self._surveys.clear()
@@ -280,8 +280,8 @@ class Choice:
     def _cut(
         self, table: CarriedTable, column: str, identity: str | None, points_at: str, *, stays: bool
     ) -> None:
-        what = "stays with it" if stays else "comes without it"
-        why = f"Its {column} names {points_at}, which stays behind; the {table.label} {what}."
+        outcome = "stays with it" if stays else "comes without it"
+        why = f"Its {column} names {points_at}, which stays behind; the {table.label} {outcome}."
         self.edges_cut.append(
             {"kind": table.label, "from_id": identity or "", "to_id": points_at, "why": why}
         )
@@ -291,8 +291,8 @@ class Choice:
         keys = table.own_keys
         if not keys or table.name == "document":
             return
-        some = " OR ".join(f"t.{quote_name(key)} IS NOT NULL" for key in keys)
-        if self.db.execute(f"SELECT 1 FROM {self.rows_of(table)} WHERE {some} LIMIT 1").fetchone() is None:
+        has_key = " OR ".join(f"t.{quote_name(key)} IS NOT NULL" for key in keys)
+        if self.db.execute(f"SELECT 1 FROM {self.rows_of(table)} WHERE {has_key} LIMIT 1").fetchone() is None:
             return
         self.db.execute("CREATE TABLE placed (n INTEGER PRIMARY KEY, k UNIQUE, id TEXT UNIQUE, root TEXT)")
         ready = " AND ".join(
@@ -301,10 +301,10 @@ class Choice:
             for key in keys
         )
         insert = f"INSERT INTO placed (k, id, root) SELECT s.k, s.id, s.root FROM {self.rows_of(table)}"
-        rest = "s.k NOT IN (SELECT k FROM placed)"
-        while self.db.execute(f"{insert} WHERE {rest} AND {ready} ORDER BY s.n").rowcount > 0:
+        unplaced = "s.k NOT IN (SELECT k FROM placed)"
+        while self.db.execute(f"{insert} WHERE {unplaced} AND {ready} ORDER BY s.n").rowcount > 0:
             pass
-        self.db.execute(f"{insert} WHERE {rest} ORDER BY s.n")
+        self.db.execute(f"{insert} WHERE {unplaced} ORDER BY s.n")
         self.db.execute(f"DROP TABLE {sel(table)}")
         self.db.execute(f"ALTER TABLE placed RENAME TO {sel(table)}")
 

@@ -135,14 +135,14 @@ class Selection(Choice):
             yield self._with_new_ids(rows, places), size
 
     def _with_new_ids(self, rows: list[tuple[Any, ...]], places: list[int]) -> list[tuple[Any, ...]]:
-        named: set[str] = set()
+        ids: set[str] = set()
         for place in places:
             for row in rows:
                 text = row[place]
                 if text is not None and len(text) > 33:
-                    named.update(_QUOTED_ID.findall(text))
-        known = self.renewed_ids(named) if named else {}
-        if not known:
+                    ids.update(_QUOTED_ID.findall(text))
+        new_ids = self.renewed_ids(ids) if ids else {}
+        if not new_ids:
             return rows
         changed = []
         for row in rows:
@@ -150,7 +150,7 @@ class Selection(Choice):
             for place in places:
                 text = values[place]
                 if text is not None and len(text) > 33:
-                    values[place] = _replace_ids(text, known)
+                    values[place] = _replace_ids(text, new_ids)
             changed.append(tuple(values))
         return changed
 
@@ -160,15 +160,21 @@ class Selection(Choice):
         counts = {}
         for table in self.tables:
             values = self.expressions(table, {})
-            keys = [table.identity] if table.identity else [c.name for c in table.table.primary_key.columns]
-            same = " AND ".join(f"c.{quote_name(key)} = {values[key]}" for key in keys)
+            keys = (
+                [table.identity]
+                if table.identity
+                else [column.name for column in table.table.primary_key.columns]
+            )
+            same_key = " AND ".join(f"c.{quote_name(key)} = {values[key]}" for key in keys)
             own = set(special.get(table.name, ()))
             plain = [
-                c for c in table.columns if values[c] == f"t.{quote_name(c)}" and c not in (*table.json, *own)
+                column
+                for column in table.columns
+                if values[column] == f"t.{quote_name(column)}" and column not in (*table.json, *own)
             ]
             says = "".join(f" AND c.{quote_name(column)} IS t.{quote_name(column)}" for column in plain)
             (count,) = self.db.execute(
-                f"SELECT count(*) FROM {self.rows_of(table)} JOIN target.{quote_name(table.name)} c ON {same}{says}"
+                f"SELECT count(*) FROM {self.rows_of(table)} JOIN target.{quote_name(table.name)} c ON {same_key}{says}"
             ).fetchone()
             if count:
                 counts[table.name] = int(count)
@@ -176,11 +182,11 @@ class Selection(Choice):
 
     def words(self, vocabulary: Vocabulary) -> list[str]:
         """Return the keys of *vocabulary* that the chosen rows name, and those they inherit from."""
-        named: set[str] = set()
+        words_used: set[str] = set()
         carried = {table.name: table for table in self.tables}
         for name, column in vocabulary.used_by:
             if name in carried:
-                named |= {
+                words_used |= {
                     row[0]
                     for row in self.db.execute(
                         f"SELECT DISTINCT t.{quote_name(column)} FROM {self.rows_of(carried[name])}"
@@ -197,7 +203,7 @@ class Selection(Choice):
         rows = self.db.execute(
             f"WITH RECURSIVE up(k) AS (SELECT value FROM json_each(?){up})"
             f" SELECT v.{key} FROM up JOIN source.{table} v ON v.{key} = up.k ORDER BY 1",
-            (id_list(sorted(named)),),
+            (id_list(sorted(words_used)),),
         )
         return [row[0] for row in rows]
 
@@ -223,6 +229,6 @@ class Selection(Choice):
         return positions
 
 
-def _replace_ids(text: str, known: Mapping[str, str]) -> str:
+def _replace_ids(text: str, new_ids: Mapping[str, str]) -> str:
     """Replace the strings in *text* that name a carried row with the ids of the copies."""
-    return _QUOTED_ID.sub(lambda match: f'"{known.get(match[1], match[1])}"', text)
+    return _QUOTED_ID.sub(lambda match: f'"{new_ids.get(match[1], match[1])}"', text)

@@ -67,7 +67,7 @@ def carried_tables(
     """
     carriable = [table for table in tables if rules_of(table).kind in ("tracked", "append-only")]
     stay = set(words)
-    chosen = {t.name for t in carriable if rules_of(t).document is not None} | set(companions)
+    chosen = {table.name for table in carriable if rules_of(table).document is not None} | set(companions)
     chosen -= stay
     while True:
         more = {
@@ -103,8 +103,8 @@ def _describe_table(table: Table, words: set[str]) -> CarriedTable:
         table=table,
         owner=rules_of(table).document,
         identity=identity,
-        required=tuple((c, parent) for c, parent in real.items() if not table.c[c].nullable),
-        optional=tuple((c, parent) for c, parent in real.items() if table.c[c].nullable),
+        required=tuple((column, parent) for column, parent in real.items() if not table.c[column].nullable),
+        optional=tuple((column, parent) for column, parent in real.items() if table.c[column].nullable),
         soft=soft,
         json=tuple(column.name for column in table.columns if isinstance(column.type, Json)),
         columns=tuple(column.name for column in table.columns if column.name != rowid),

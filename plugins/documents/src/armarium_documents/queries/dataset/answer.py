@@ -66,8 +66,8 @@ def matching_ids(library: Library, query: DatasetQuery) -> list[str]:
     with library.db.read() as conn:
         if query.parent_id is not None:
             require_document(conn, query.parent_id)
-        every = query.model_copy(update={"limit": _ALL, "offset": 0, "facets": [], "bins": None})
-        ids: list[str] = _find(library, conn, every)["ids"]
+        unlimited = query.model_copy(update={"limit": _ALL, "offset": 0, "facets": [], "bins": None})
+        ids: list[str] = _find(library, conn, unlimited)["ids"]
         return ids
 
 

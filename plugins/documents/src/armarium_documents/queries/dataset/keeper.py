@@ -54,7 +54,7 @@ class Keeper:
             return self._table
 
     def rebuild(self, raw: sqlite3.Connection) -> Table:
-        """As `table`, but from the database alone; *raw*'s transaction may have begun.
+        """Like `table`, but from the database alone; *raw*'s transaction may have begun.
 
         It may see less than another query has seen meanwhile; the next query follows the history from there
         again. The result stays in memory, so that a file is not missed twice.
@@ -86,8 +86,8 @@ class Keeper:
             return self._settle(table.merge_parts(), state)
         if len(table.parts) > MOST_PARTS:
             later = Table(table.parts[1:], table.gone[first:]).merge_parts()
-            gone = pl.concat([table.gone[:first], _none_of(later)])
-            table = Table([table.parts[0], later], gone)
+            is_gone = pl.concat([table.gone[:first], _none_of(later)])
+            table = Table([table.parts[0], later], is_gone)
         return self._take(table, state)
 
     def _follow_changes(self, raw: sqlite3.Connection, table: Table, before: State) -> Table | None:
@@ -112,8 +112,8 @@ class Keeper:
         if rows:
             changed = list(dict.fromkeys(row[0] for row in rows))
             fresh = read_documents(raw, changed)
-            gone = table.gone | table.ids.is_in(pl.Series(values=changed).implode())
-            table = Table([*table.parts, fresh], pl.concat([gone, _none_of(fresh)]))
+            is_gone = table.gone | table.ids.is_in(pl.Series(values=changed).implode())
+            table = Table([*table.parts, fresh], pl.concat([is_gone, _none_of(fresh)]))
         (total,) = raw.execute("SELECT count(*) FROM document").fetchone()
         if total != len(table.ids) - table.gone.sum():
             return None

@@ -35,7 +35,7 @@ _checked = (
 
 def find(table: Table, query: DatasetQuery, hidden: Collection[str] = ()) -> dict[str, Any]:
     """Run *query* without the documents *hidden*: `total`, `ids` of the page, `bins`, `facets`."""
-    matching = _matching(table, query)
+    matching = _match_rows(table, query)
     if hidden:
         matching = matching & ~table.ids.is_in(pl.Series(values=list(hidden)).implode())
     rows = matching.arg_true()
@@ -47,7 +47,7 @@ def find(table: Table, query: DatasetQuery, hidden: Collection[str] = ()) -> dic
     }
 
 
-def _matching(table: Table, query: DatasetQuery) -> pl.Series:
+def _match_rows(table: Table, query: DatasetQuery) -> pl.Series:
     """Return, by row, whether it matches."""
     matching = table.live
     if not (query.recursive and query.parent_id is None):
@@ -74,7 +74,7 @@ def _rows_that_meet(table: Table, condition: Filter) -> pl.Series:
     if condition.op in ("is_set", "not_set"):
         return _rows_where(table, condition.attr, _is_set() if condition.op == "is_set" else ~_is_set())
     codes, values = table.column(condition.attr)
-    test = _meets(condition).fill_null(False)
+    test = _build_condition(condition).fill_null(False)
     meets = values.select(meets=test)["meets"]
     lists = values["json"].str.starts_with("[").fill_null(False).arg_true()
     if len(lists):
@@ -99,7 +99,7 @@ def _lies_in(table: Table, query: DatasetQuery) -> pl.Expr:
     return _text.is_in(pl.Series(values=reached, dtype=pl.String).implode())
 
 
-def _meets(condition: Filter) -> pl.Expr:
+def _build_condition(condition: Filter) -> pl.Expr:
     """Return the condition on a value's readings, for `ne` that of being equal; a value of another type counts as none."""
     if condition.op == "contains":
         return _contains(compose(condition.value).casefold())
@@ -130,8 +130,8 @@ def _contains(needle: str) -> pl.Expr:
 def _number_from(bound: float, *, beyond: bool = False) -> pl.Expr:
     """Test whether the number is *bound* or more; with *beyond*, more. Exact for integers of any size."""
     number, low = (pl.lit(part) for part in number_parts(bound))
-    rest = pl.col("low") > low if beyond else pl.col("low") >= low
-    return (pl.col("number") > number) | ((pl.col("number") == number) & rest)
+    is_above = pl.col("low") > low if beyond else pl.col("low") >= low
+    return (pl.col("number") > number) | ((pl.col("number") == number) & is_above)
 
 
 def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
@@ -197,8 +197,8 @@ def _facet(table: Table, attr: str, rows: pl.Series) -> list[dict[str, Any]]:
     counts = _counts(table, attr, rows).filter(_json.is_not_null()).select("json", "count")
     lists = _json.str.starts_with("[")
     members: Counter[str] = Counter()
-    for written, count in counts.filter(lists).iter_rows():
-        for member in members_of(written):
+    for value_json, count in counts.filter(lists).iter_rows():
+        for member in members_of(value_json):
             members[member] += count
     schema = counts.schema
     single = pl.DataFrame({"json": list(members), "count": list(members.values())}, schema=schema)

@@ -122,14 +122,14 @@ def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
         (temporary / "card.json").write_bytes(orjson.dumps(card))
         folder = home / f"{state.step:012}-{new_id()[-8:]}"
         temporary.rename(folder)
-        written = FilePart(folder, card)
+        file_part = FilePart(folder, card)
     except (*_FAULTS, Damaged):
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
         return None
     for old in before:
         shutil.rmtree(old, ignore_errors=True)
-    return written
+    return file_part
 
 
 def _size(column: Column) -> int:
@@ -154,8 +154,8 @@ def _write(path: Path, frame: pl.DataFrame) -> int:
 def _checksum(path: Path) -> int:
     checksum = 0
     with path.open("rb") as file:
-        while some := file.read(2**20):
-            checksum = zlib.crc32(some, checksum)
+        while chunk := file.read(2**20):
+            checksum = zlib.crc32(chunk, checksum)
     return checksum
 
 

@@ -44,9 +44,9 @@ def read_values(raw: sqlite3.Connection, distinct: Sequence[Value], *, flags: bo
     """Return the readings of no value, then of *distinct* values; *flags* (0, 1) count as booleans."""
     frames = [NO_VALUE]
     for start in range(0, len(distinct), _AT_ONCE):
-        some = distinct[start : start + _AT_ONCE]
-        readings = _read_by_sqlite(raw, [value.decode() for value in some if isinstance(value, bytes)])
-        frames.append(_frame([_reading(value, readings, flags) for value in some]))
+        batch = distinct[start : start + _AT_ONCE]
+        readings = _read_by_sqlite(raw, [value.decode() for value in batch if isinstance(value, bytes)])
+        frames.append(_frame([_reading(value, readings, flags) for value in batch]))
     return pl.concat(frames).rechunk()
 
 
@@ -73,13 +73,13 @@ def number_parts(value: float) -> tuple[float, int]:
 
 
 def compose(text: str) -> str:
-    """Return *text* as it is compared and counted: how its letters are composed is no difference."""
+    """Return *text* as it is compared and counted: how its letters are composed makes no difference."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def members_of(written: str) -> list[str]:
+def members_of(value_text: str) -> list[str]:
     """Return the JSON of each member of a JSON list, once, as a facet counts them."""
-    members = (orjson.dumps(member).decode() for member in orjson.loads(written) if member is not None)
+    members = (orjson.dumps(member).decode() for member in orjson.loads(value_text) if member is not None)
     return list(dict.fromkeys(members))
 
 
@@ -87,8 +87,8 @@ def read_members(lists: Sequence[str]) -> pl.DataFrame:
     """Return the readings of each member of the JSON *lists*, with the number of its list in the column `list`."""
     numbered = [
         (number, _reading_of_member(member))
-        for number, written in enumerate(lists)
-        for member in orjson.loads(written)
+        for number, value_text in enumerate(lists)
+        for member in orjson.loads(value_text)
         if member is not None
     ]
     if not numbered:
@@ -100,20 +100,22 @@ def read_members(lists: Sequence[str]) -> pl.DataFrame:
 def _reading_of_member(member: Any) -> Reading:
     if isinstance(member, str) or type(member) is int:
         return _reading(member, iter(()), flags=False)
-    written = orjson.dumps(member)
+    member_json = orjson.dumps(member)
     number = isinstance(member, float)
-    kind = "real" if number else written.decode() if isinstance(member, bool) else "json"
-    return _reading(written, iter([(kind, member if number else None, written.decode())]), flags=False)
+    kind = "real" if number else member_json.decode() if isinstance(member, bool) else "json"
+    return _reading(
+        member_json, iter([(kind, member if number else None, member_json.decode())]), flags=False
+    )
 
 
 def _reading(value: Value, readings: Iterator[tuple[str, Any, str]], flags: bool) -> Reading:
     if isinstance(value, str):
         value = compose(value)
-        written, number, date = orjson.dumps(value).decode(), None, _NO_DATE
+        value_text, number, date = orjson.dumps(value).decode(), None, _NO_DATE
         # Most texts are words, and parsing each as a number and a date takes long.
         if not value[:1].isalpha() or value[0] in "XY":
             number, date = _number_in(value), pack_date(value) or _NO_DATE
-        return written, value, value.casefold(), number, 0, *date
+        return value_text, value, value.casefold(), number, 0, *date
     if isinstance(value, int):
         text = str(value)
         return (
@@ -128,9 +130,9 @@ def _reading(value: Value, readings: Iterator[tuple[str, Any, str]], flags: bool
     if kind in ("true", "false"):
         text = kind
     # Normalised like a compared list, object or number, so that 1.50 and 1.5 are equal.
-    written = compose(orjson.dumps(orjson.loads(value)).decode())
+    value_text = compose(orjson.dumps(orjson.loads(value)).decode())
     text = compose(text)
-    return written, text, text.casefold(), number, low, *_NO_DATE
+    return value_text, text, text.casefold(), number, low, *_NO_DATE
 
 
 def _number_in(text: str) -> float | None:

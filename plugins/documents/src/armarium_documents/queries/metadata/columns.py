@@ -55,10 +55,10 @@ def columns_of(headings: Sequence[str], p: MetadataParams, attributes: Mapping[s
     for column in columns:
         if column.use not in ("attribute", "field"):
             continue
-        what = column.is_own, column.name
-        if what in names:
+        column_key = column.is_own, column.name
+        if column_key in names:
             column.use, column.why = "refused", "another column is the same"
-        names.add(what)
+        names.add(column_key)
     return columns
 
 

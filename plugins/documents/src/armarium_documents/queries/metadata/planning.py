@@ -85,8 +85,8 @@ class Plan:
         """Count a row, and list it if it is among the first, or the first of its state; what is equal is only counted."""
         self.counts[state] += 1
         if state != "equal" and (len(self.rows) < LISTED or self.counts[state] == 1):
-            known = about or {"id": None, "name": None}
-            row = {"line": line, "state": state, "document_id": known["id"], "name": known["name"]}
+            document = about or {"id": None, "name": None}
+            row = {"line": line, "state": state, "document_id": document["id"], "name": document["name"]}
             self.rows.append({**row, "key": key, "why": why, "values": list(values)})
 
     def refuse(self, line: int, column: str, cell: Any, why: str) -> None:
@@ -103,7 +103,7 @@ def plan_import(
     """Compare the table with the documents that *conn* shows, without those *hidden*; an *owner* may write below locks. *lists*: the
     `attributes_of` what the caller may see.
 
-    Raises Invalid for what is no table, or has no column that names documents.
+    Raises Invalid for what is not a table, or has no column that names documents.
     """
     try:
         sheet = read_sheet(base64.b64decode(p.table))
@@ -114,9 +114,9 @@ def plan_import(
     plan = Plan(columns, sheet.note)
     key_column = next(column for column in columns if column.use == "match")
     keys = [key_of(cells[key_column.at]) if key_column.at < len(cells) and cells[key_column.at] is not None else "" for _, cells in rows]  # fmt: skip
-    known = find_documents(conn, key_column, keys, p.parent_id, hidden)
+    documents_by_key = find_documents(conn, key_column, keys, p.parent_id, hidden)
     about: list[tuple[int, Sequence[Any], str, str]] = []
-    matches = [known.find(key) if key else set[str]() for key in keys]
+    matches = [documents_by_key.find(key) if key else set[str]() for key in keys]
     often = Counter(next(iter(ids)) for ids in matches if len(ids) == 1)
     for (line, cells), key, ids in zip(rows, keys, matches, strict=True):
         if not ids:
@@ -131,9 +131,9 @@ def plan_import(
             about.append((line, cells, key, document_id))
     comparer = _Comparer(conn, p, plan, sheet.separator, lists, _list_locked(conn) if not owner else set())
     for start in range(0, len(about), _AT_ONCE):
-        some = about[start : start + _AT_ONCE]
-        documents = _documents(conn, [row[3] for row in some])
-        for line, cells, key, identity in some:
+        batch = about[start : start + _AT_ONCE]
+        documents = _documents(conn, [row[3] for row in batch])
+        for line, cells, key, identity in batch:
             comparer.compare(line, cells, key, identity, documents[identity])
     return plan
 

@@ -28,11 +28,11 @@ def metadata_table(
     raw = raw_of(conn)
     start, scope = beneath(conn, parent_id)
     parameters: dict[str, Any] = {**scope}
-    which, order = "down w", ""
+    from_clause, order = "down w", ""
     if ids is not None:
         parameters["ids"] = id_list(ids)
-        which, order = "json_each(:ids) j JOIN down w ON w.id = j.value", "ORDER BY j.key"
-    source = f"FROM {which} JOIN document d ON d.id = w.id WHERE d.node_kind IN ('document', 'note')"
+        from_clause, order = "json_each(:ids) j JOIN down w ON w.id = j.value", "ORDER BY j.key"
+    source = f"FROM {from_clause} JOIN document d ON d.id = w.id WHERE d.node_kind IN ('document', 'note')"
     others = [field for field in SETTABLE if field not in _ALWAYS]
     filled = raw.execute(
         f"{start} SELECT {', '.join(f'max(CAST(COALESCE(d.{field}, ?) AS TEXT) NOT IN {_EMPTY})' for field in others)} {source}".replace(

@@ -61,44 +61,44 @@ def write_pdf(
     them is there, or has a picture or text.
     """
     file = PdfFile(into)
-    font, written, tree = InvisibleFont(file), _FileSoFar(), file.reserve()
+    font, so_far, tree = InvisibleFont(file), _FileSoFar(), file.reserve()
     for place, page_id in enumerate(unit.page_ids):
         if watch is not None:
             watch(place, len(unit.page_ids))
-        before = written.losses.copy()
-        _write_page(engine, library, page_id, file, font, written, tree)
-        written.spread.update(loss for loss, count in written.losses.items() if count != before[loss])
-    if not written.kids:
+        before = so_far.losses.copy()
+        _write_page(engine, library, page_id, file, font, so_far, tree)
+        so_far.spread.update(loss for loss, count in so_far.losses.items() if count != before[loss])
+    if not so_far.kids:
         raise no_pages(unit.title)
     font.write()
-    kids = " ".join(f"{kid} 0 R" for kid in written.kids)
-    file.add(f"<< /Type /Pages /Count {len(written.kids)} /Kids [{kids}] >>", tree)
+    kids = " ".join(f"{kid} 0 R" for kid in so_far.kids)
+    file.add(f"<< /Type /Pages /Count {len(so_far.kids)} /Kids [{kids}] >>", tree)
     creator = f"Armarium {version('armarium-core')}"
     with library.db.read() as conn:
-        facts = _facts(conn, unit, written)
-        bookmarks = _bookmarks(conn, unit, written)
-    archival = not written.not_archival
+        facts = _facts(conn, unit, so_far)
+        bookmarks = _bookmarks(conn, unit, so_far)
+    archival = not so_far.not_archival
     entries = {
         "Type": "/Catalog",
         "Pages": f"{tree} 0 R",
         "Metadata": f"{write_metadata(file, facts, creator, archival=archival)} 0 R",
         "OutputIntents": f"[{write_intent(file)} 0 R]",
         "ViewerPreferences": "<< /DisplayDocTitle true >>",
-        "PageLabels": _labels(written.labels),
+        "PageLabels": _labels(so_far.labels),
     }
-    if written.languages:
-        entries["Lang"] = text(written.languages.most_common(1)[0][0])
+    if so_far.languages:
+        entries["Lang"] = text(so_far.languages.most_common(1)[0][0])
     if bookmarks:
         entries |= {"Outlines": f"{write_outline(file, bookmarks)} 0 R", "PageMode": "/UseOutlines"}
     file.finish(file.add(dictionary(entries)), write_information(file, facts, creator))
-    for why in sorted(written.not_archival):
+    for why in sorted(so_far.not_archival):
         of_all = "PDF/A-2b", f"a picture does not allow it: {why}; it is a PDF like any other"
-        written.losses[of_all] = written.spread[of_all] = 1
+        so_far.losses[of_all] = so_far.spread[of_all] = 1
     losses = [
-        {"what": loss[0], "why": loss[1], "count": count, "pages": written.spread[loss]}
-        for loss, count in written.losses.items()
+        {"what": loss[0], "why": loss[1], "count": count, "pages": so_far.spread[loss]}
+        for loss, count in so_far.losses.items()
     ]
-    return losses, join_made(written.made)
+    return losses, join_made(so_far.made)
 
 
 def _write_page(
@@ -165,12 +165,12 @@ def _picture_of(
     return page_image(library, conn, page_id), None
 
 
-def _words(page: PageModel, placed: PlacedPicture, written: _FileSoFar) -> Iterator[tuple[str, Sequence[XY]]]:
+def _words(page: PageModel, placed: PlacedPicture, so_far: _FileSoFar) -> Iterator[tuple[str, Sequence[XY]]]:
     """Yield the words of a page in reading order, their corners in points from its lower left corner."""
     if not page.width or not page.height:
         # Nothing of it was measured on a picture.
         if lines := len(page.of_kind("line")):
-            written.losses["lines", "they have no place on the page"] += lines
+            so_far.losses["lines", "they have no place on the page"] += lines
         return
     across, down = placed.points[0] / page.width, placed.points[1] / page.height
     height = placed.points[1]
@@ -181,17 +181,17 @@ def _words(page: PageModel, placed: PlacedPicture, written: _FileSoFar) -> Itera
         ("lines", "they have no place on the page", unplaced),
     ):
         if count:
-            written.losses[what, why] += count
+            so_far.losses[what, why] += count
     for word in words:
         yield word.text, [(x * across, height - y * down) for x, y in word.corners]
 
 
-def _facts(conn: Connection, unit: Unit, written: _FileSoFar) -> dict[str, str]:
+def _facts(conn: Connection, unit: Unit, so_far: _FileSoFar) -> dict[str, str]:
     """Return what is said of the file: its title, what its document's description has, who made the text, and what families state of
     it as a whole.
     """
-    d = documents.c
-    metadata = conn.execute(select(d.source_metadata).where(d.id == unit.id)).scalar() or {}
+    document = documents.c
+    metadata = conn.execute(select(document.source_metadata).where(document.id == unit.id)).scalar() or {}
     facts = {"format": "application/pdf", "title": unit.title}
     for name in _CORE:
         value = metadata.get(name)
@@ -202,19 +202,19 @@ def _facts(conn: Connection, unit: Unit, written: _FileSoFar) -> dict[str, str]:
     if shelfmark := metadata.get("shelfmark"):
         facts.setdefault("identifier", str(shelfmark))
     sentences = [facts["description"]] if "description" in facts else []
-    if makers := join_made(written.made):
-        each = ", ".join(f"{maker['lines']} {maker['words']}" for maker in makers)
-        sentences.append(f"Text of {sum(maker['lines'] for maker in makers)} lines: {each}.")
-    if sentences := [*sentences, *written.statements]:
+    if makers := join_made(so_far.made):
+        counted = ", ".join(f"{maker['lines']} {maker['words']}" for maker in makers)
+        sentences.append(f"Text of {sum(maker['lines'] for maker in makers)} lines: {counted}.")
+    if sentences := [*sentences, *so_far.statements]:
         facts["description"] = " ".join(sentences)
     return facts
 
 
-def _bookmarks(conn: Connection, unit: Unit, written: _FileSoFar) -> list[Bookmark]:
+def _bookmarks(conn: Connection, unit: Unit, so_far: _FileSoFar) -> list[Bookmark]:
     """Return the tree of the unit: folders and documents, and below them their pages; none for a single page."""
-    if len(written.ids) < 2:
+    if len(so_far.ids) < 2:
         return []
-    nodes = nodes_above(conn, written.ids, unit.id)
+    nodes = nodes_above(conn, so_far.ids, unit.id)
     top: list[Bookmark] = []
     levels: dict[str, list[Bookmark]] = {unit.id: top}
 
@@ -228,7 +228,7 @@ def _bookmarks(conn: Connection, unit: Unit, written: _FileSoFar) -> list[Bookma
             levels[identity] = folder.below
         return levels[identity]
 
-    for page_id, page, label in zip(written.ids, written.kids, written.labels, strict=True):
+    for page_id, page, label in zip(so_far.ids, so_far.kids, so_far.labels, strict=True):
         level_of(nodes[page_id][1] if page_id != unit.id else None, page).append(Bookmark(label, page))
     return top
 

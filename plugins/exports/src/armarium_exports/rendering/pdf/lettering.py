@@ -56,9 +56,9 @@ class InvisibleFont:
         )
         letters = list(self._codes)
         for at, font in enumerate(self._numbers):
-            some = letters[at * _CODES : (at + 1) * _CODES]
-            glyphs = self._file.stream(b"\0\0" + b"\0\1" * len(some), {})
-            unicode = self._file.stream(_to_unicode(some).encode(), {})
+            batch = letters[at * _CODES : (at + 1) * _CODES]
+            glyphs = self._file.stream(b"\0\0" + b"\0\1" * len(batch), {})
+            unicode = self._file.stream(_to_unicode(batch).encode(), {})
             below = self._file.add(
                 f"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /{_NAME} /DW {round(1000 * ADVANCE)}"
                 f" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
@@ -120,11 +120,11 @@ def _to_unicode(letters: Sequence[str]) -> str:
         "/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange"
     ]
     for first in range(0, len(letters), 100):
-        some = letters[first : first + 100]
-        parts.append(f"{len(some)} beginbfchar")
+        batch = letters[first : first + 100]
+        parts.append(f"{len(batch)} beginbfchar")
         parts += [
             f"<{first + at:04x}> <{letter.encode('utf-16-be', 'replace').hex()}>"
-            for at, letter in enumerate(some, 1)
+            for at, letter in enumerate(batch, 1)
         ]
         parts.append("endbfchar")
     parts.append("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend")

@@ -153,7 +153,7 @@ def _jpeg(source: BinaryIO) -> _PictureHead | None:
         # Adobe's programs store CMYK inverted.
         entries["Decode"] = "[1 0 1 0 1 0 1 0]"
     joined = b"".join(profile[number] for number in sorted(profile))
-    return _PictureHead((width, height), entries, per_inch, _sound(joined, components), components)
+    return _PictureHead((width, height), entries, per_inch, _check_profile(joined, components), components)
 
 
 def _jpeg_2000(source: BinaryIO) -> _PictureHead | None:
@@ -209,11 +209,17 @@ def _png(source: BinaryIO) -> _PictureHead | None:
     }
     colours = 3 if kind == 3 else components
     return _PictureHead(
-        (width, height), entries, per_inch, _sound(profile or b"", colours), colours, tuple(parts), table
+        (width, height),
+        entries,
+        per_inch,
+        _check_profile(profile or b"", colours),
+        colours,
+        tuple(parts),
+        table,
     )
 
 
-def _sound(profile: bytes, components: int) -> bytes | None:
+def _check_profile(profile: bytes, components: int) -> bytes | None:
     """Return a colour profile if it is one, and of as many components."""
     kinds = {b"GRAY": 1, b"RGB ": 3, b"CMYK": 4}
     if len(profile) < 128 or profile[36:40] != b"acsp" or kinds.get(profile[16:20]) != components:

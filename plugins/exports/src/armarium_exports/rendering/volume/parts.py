@@ -58,10 +58,10 @@ def place_pages(conn: Connection, page_ids: Sequence[str]) -> tuple[str | None, 
     placed: list[PagePlace] = []
     before: list[str] = []
     for page_id, chain in zip(live, (chain[shared:] for chain in chains), strict=True):
-        same = 0
-        while same < min(len(before), len(chain)) and before[same] == chain[same]:
-            same += 1
-        new = tuple(Heading(at + 1, nodes[chain[at]][0]) for at in range(same, len(chain)))
+        equal_count = 0
+        while equal_count < min(len(before), len(chain)) and before[equal_count] == chain[equal_count]:
+            equal_count += 1
+        new = tuple(Heading(at + 1, nodes[chain[at]][0]) for at in range(equal_count, len(chain)))
         placed.append(PagePlace(page_id, new, len(chain)))
         before = chain
     return title, placed
@@ -71,11 +71,13 @@ def nodes_above(
     conn: Connection, page_ids: Iterable[str], top: str | None = None
 ) -> dict[str, tuple[str, str | None]]:
     """Return the name and the parent of pages and of everything above them, up to the node *top*."""
-    d = documents.c
+    document = documents.c
     nodes: dict[str, tuple[str, str | None]] = {}
     to_find = set(page_ids)
     while to_find:
-        rows = conn.execute(select(d.id, d.name, d.parent_id).where(is_among(d.id, to_find))).all()
+        rows = conn.execute(
+            select(document.id, document.name, document.parent_id).where(is_among(document.id, to_find))
+        ).all()
         nodes |= {row.id: (row.name, row.parent_id) for row in rows}
         to_find = {row.parent_id for row in rows if row.id != top and row.parent_id} - nodes.keys()
     return nodes

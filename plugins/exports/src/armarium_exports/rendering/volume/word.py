@@ -103,10 +103,10 @@ class WordVolume:
 
         place = Path(self._folder.name) / f"{self._pages}.jpg"
         with open_image(picture.path, shrink_to=(_LONGEST_SIDE, _LONGEST_SIDE)) as image:
-            drawn = image if image.mode in ("RGB", "L") else image.convert("RGB")
-            drawn.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
-            drawn.save(place, "JPEG", quality=80)
-            across, down = drawn.size
+            rgb_image = image if image.mode in ("RGB", "L") else image.convert("RGB")
+            rgb_image.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
+            rgb_image.save(place, "JPEG", quality=80)
+            across, down = rgb_image.size
         related = self._document.part.relate_to(_stored_part(self._document, place), f"{_RELATED}/image")
         height = width * down // across
         if height > tallest:

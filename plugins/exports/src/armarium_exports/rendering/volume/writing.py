@@ -87,7 +87,7 @@ def write_volume(
             unread.append({"document_id": place.page_id, "name": page.title})
         pages += 1
     sums = sum_makers(makers.elements())
-    writer.finish(_about(pages, sums, unread))
+    writer.finish(_describe_pages(pages, sums, unread))
     return RenderedUnit(sum_losses(lost), sums), unread
 
 
@@ -118,19 +118,21 @@ def _write_tei(
         if not exported["choices"]["made"]:
             unread.append(place.page_id)
     with library.db.read() as conn:
-        named = _name_unread(conn, unread)
+        page_names = _name_unread(conn, unread)
     if not pages:
         raise nothing_to_export()
-    writer.finish(_about(len(placed), makers, named))
-    return RenderedUnit(sum_losses(losses), makers), named
+    writer.finish(_describe_pages(len(placed), makers, page_names))
+    return RenderedUnit(sum_losses(losses), makers), page_names
 
 
-def _about(pages: int, makers: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]) -> list[str]:
+def _describe_pages(
+    pages: int, makers: Sequence[dict[str, Any]], unread: Sequence[dict[str, str]]
+) -> list[str]:
     """Return in sentences how many pages there are, who stands behind their lines, and which were not read."""
     total = sum(maker["lines"] for maker in makers)
-    each = ", ".join(f"{maker['lines']:,} {maker['words']}" for maker in makers)
+    counted = ", ".join(f"{maker['lines']:,} {maker['words']}" for maker in makers)
     sentences = [
-        f"{pages:,} {'page' if pages == 1 else 'pages'}; {total:,} {'line' if total == 1 else 'lines'}{': ' if each else ''}{each}."
+        f"{pages:,} {'page' if pages == 1 else 'pages'}; {total:,} {'line' if total == 1 else 'lines'}{': ' if counted else ''}{counted}."
     ]
     if unread:
         sentences.append(f"Not read: {', '.join(page['name'] for page in unread)}.")
@@ -145,6 +147,9 @@ def _picture_of(library: Library, conn: Connection, page_id: str) -> PageImage |
 
 
 def _name_unread(conn: Connection, ids: Sequence[str]) -> list[dict[str, str]]:
-    d = documents.c
-    names = {row.id: row.name for row in conn.execute(select(d.id, d.name).where(is_among(d.id, ids)))}
+    document = documents.c
+    names = {
+        row.id: row.name
+        for row in conn.execute(select(document.id, document.name).where(is_among(document.id, ids)))
+    }
     return [{"document_id": identity, "name": names[identity]} for identity in ids if identity in names]
