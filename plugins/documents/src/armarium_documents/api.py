@@ -11,6 +11,7 @@ from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins as YearBegins
 from armarium_documents.dates.date_answers import ReadDate as ReadDate
 from armarium_documents.dates.edtf import Span as Span
+from armarium_documents.dates.edtf import asks_backwards as asks_backwards
 from armarium_documents.dates.edtf import check_date as check_date
 from armarium_documents.dates.edtf import runs_backwards as runs_backwards
 from armarium_documents.dates.edtf import span_asked as span_asked
