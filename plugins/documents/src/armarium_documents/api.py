@@ -40,6 +40,8 @@ from armarium_documents.pdf import OpenedPdf as OpenedPdf
 from armarium_documents.queries.annotations import ANNOTATIONS as ANNOTATIONS
 from armarium_documents.queries.documents import document as document
 from armarium_documents.queries.documents import documents_named as documents_named
+from armarium_documents.queries.documents import page_titles as page_titles
+from armarium_documents.queries.documents import title_of_work as title_of_work
 from armarium_documents.queries.files import ARTIFACTS as ARTIFACTS
 from armarium_documents.queries.files import PageImage as PageImage
 from armarium_documents.queries.files import is_picture_of as is_picture_of

@@ -77,7 +77,9 @@ bad_annotation = Invalid.saying(
 def bad_date(written: str) -> Invalid:
     """422: not a date, or an interval that ends before it begins."""
     if asks_backwards(written):
-        return Invalid(f"{written[:40]} ends before it begins; the earlier date comes first.", code="bad_date")
+        return Invalid(
+            f"{written[:40]} ends before it begins; the earlier date comes first.", code="bad_date"
+        )
     return Invalid(
         f"{written[:40]!r} is not a date. Write 1650, 1650-06 or 1650-06-24, and -0043 for the year 44 before "
         "Christ.",

@@ -75,9 +75,7 @@ def _take_back(ctx: ActionContext, document_id: str, kind: str) -> tuple[str, li
     node = require_document(ctx.conn, document_id)
     source_id, children = live_cuts(ctx.conn, document_id, kind)
     if not children:
-        refusal = (
-            taken_back_before if was_taken_back(ctx.conn, document_id, kind) else nothing_to_take_back
-        )
+        refusal = taken_back_before if was_taken_back(ctx.conn, document_id, kind) else nothing_to_take_back
         raise refusal(node.name, f"{kind}s" if kind == "crop" else "parts of a split")
     remove_children(ctx, children)
     ctx.target(source_id, *children)

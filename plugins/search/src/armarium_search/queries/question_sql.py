@@ -143,9 +143,13 @@ def _filter(question: SearchQuestion, filters: Filters) -> None:
     if since is not None and until is not None and until < since:
         raise from_after_to("date", str(filters.date_from), str(filters.date_to))
     if since is not None:
-        add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.last_day >= {question.bind(since)})")
+        add(
+            f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.last_day >= {question.bind(since)})"
+        )
     if until is not None:
-        add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {question.bind(until)})")
+        add(
+            f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {question.bind(until)})"
+        )
     begins = None if filters.created_from is None else time_span(filters.created_from)[0]
     ends = None if filters.created_to is None else time_span(filters.created_to)[1]
     if begins is not None and ends is not None and ends < begins:

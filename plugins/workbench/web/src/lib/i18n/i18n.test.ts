@@ -92,6 +92,10 @@ test('a sentence within a sentence is translated, and what has no translation is
   );
   expect(ofEngine('2 dates: 1741, 1742')).toBe('2 fechas: 1741, 1742');
   expect(ofEngine('Find names: Base model for hands')).toBe('Buscar nombres: Modelo base para manos');
+  expect(ofEngine('Find names: my-model 2')).toBe('Buscar nombres: my-model 2');
+  expect(ofEngine('Read pages with Kraken: 12r, Wills: 1832')).toBe(
+    'Leer páginas con Kraken: 12r, Wills: 1832',
+  );
   expect(
     ofEngine('Already done on 28 of 28 pages. 27 pages were transcribed as pictured and stay whole.'),
   ).toBe('Ya hecho en 28 de 28 páginas. Transcritas tal como se ven: 27 páginas; quedan enteras.');

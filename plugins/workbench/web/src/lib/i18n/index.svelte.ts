@@ -136,7 +136,8 @@ export function partsOf(sentence: string): Said[] {
   const [, place = '', about = ''] = /^(.+?): (.+)$/s.exec(sentence) ?? [];
   // A step of a plan and who does it, before a form whose blanks would take half of its name.
   const step = sentences.whole[place];
-  if (step && sayIn(sentences, about)) return [{ text: `${step}: ${sayIn(sentences, about)}` }];
+  if (step && (sayIn(sentences, about) || !/[.?!]$/.test(about)))
+    return [{ text: `${step}: ${sayIn(sentences, about) ?? about}` }];
   // Of several sentences each by itself first: a form for the whole might take the name of a thing for two blanks.
   if (each.length === 1 || each.some((one) => sayIn(sentences, one) === null)) {
     const whole = sayIn(sentences, sentence);
@@ -146,6 +147,9 @@ export function partsOf(sentence: string): Said[] {
   const own = about ? partsOf(about) : [];
   if (own.length > 0 && own.every((part) => !part.lang))
     return [{ text: `${place}: ${own.map((part) => part.text).join(' ')}` }];
+  // Some work, and what somebody calls the page it is done to.
+  const work = about && !/[.?!]$/.test(about) ? sayIn(sentences, place) : null;
+  if (work !== null) return [{ text: `${work}: ${about}` }];
   return each.length > 1 ? each.flatMap(partsOf) : [{ text: sentence, lang: 'en' }];
 }
 export const ofEngine = (sentence: string): string =>
