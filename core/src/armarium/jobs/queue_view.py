@@ -24,6 +24,7 @@ from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
+    from armarium.jobs.context import JobContext
     from armarium.jobs.runner import JobRunner
     from armarium.projects.libraries import Library
 
@@ -146,6 +147,8 @@ class QueueView:
             "kind": row.kind,
             "title": row.title,
             "item": self._item(row),
+            "unit": None if kind is None or self.is_limited else kind.unit,
+            "seconds_left": self._seconds_left(row),
             "lane": lane,
             "model": row.model,
             "subject": loads(row.subject),
@@ -165,10 +168,21 @@ class QueueView:
             },
         }
 
+    def _context(self, row: JobRow) -> JobContext | None:
+        """Return the context of a job that runs here, for whoever may know how far it is."""
+        if self.store is None or self.is_limited or row.state != "running":
+            return None
+        picked = self.store.picked.get(row.seq)
+        return None if picked is None else picked.context
+
     def _item(self, row: JobRow) -> dict[str, Any] | None:
-        picked = self.store.picked.get(row.seq) if self.store is not None and not self.is_limited else None
-        progress = picked.context.item if picked is not None and row.state == "running" else None
+        context = self._context(row)
+        progress = None if context is None else context.item
         return progress and {name: progress.get(name) for name in ("done", "total", "unit")}
+
+    def _seconds_left(self, row: JobRow) -> int | None:
+        context = self._context(row)
+        return None if context is None else context.pace.seconds_left(row.total)
 
     def progress(self, row: JobRow) -> tuple[int, int]:
         """Return the progress of *row*: done and total; in hundredths for a caller from whom documents are withheld,
@@ -284,6 +298,8 @@ class QueueView:
             "reason_code": code,
             "done": 0,
             "total": count,
+            "unit": None,
+            "seconds_left": None,
             "parent_id": None,
             "title": kind.summary.rstrip(".") if kind is not None else row.kind,
             "model": None,

@@ -122,7 +122,7 @@ class HandTrainer(EpochTrainer[Ready]):
                 losses += _train(ready, some, chance)
                 letters += sum(len(codes) for _, codes in some)
                 read += len(some)
-                call.progress(read, len(ready.taught), epoch=number)
+                call.progress(read, len(ready.taught), unit="lines", epoch=number)
         rate_now = error_rate(ready.average, ready.alphabet, ready.validation)
         is_best = rate_now < ready.best
         if is_best:

@@ -144,7 +144,7 @@ class RegionTrainer(EpochTrainer[Ready]):
                 some = order[start : start + size]
                 losses += _teach(ready, some, chance) * len(some)
                 done += len(some)
-                call.progress(done, len(order), epoch=number)
+                call.progress(done, len(order), unit="pages", epoch=number)
             looked_at = self._looked_at(call, ready, ready.of("validation") or taught)
             score = mean_average_precision(*looked_at)
         is_best = (score or 0.0) > ready.best
