@@ -165,6 +165,10 @@ export const en = {
   'trash.frees': 'This frees {size}.',
 
   'history.title': 'History',
+  'tag.none.language':
+    'That is no language. Write its name, or a tag such as es, la or de-Latf, and choose from the list.',
+  'tag.none.script':
+    'That is no script. Write its name, or a code of four letters such as Latn, and choose from the list.',
   'history.hint':
     'Everything that was done, newest first. A step is taken back by itself where a button beside it says so.',
   'history.never': 'cannot be undone',

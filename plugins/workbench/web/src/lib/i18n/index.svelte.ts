@@ -157,10 +157,12 @@ export const ofEngine = (sentence: string): string =>
     .map(({ text }) => text)
     .join(' ');
 
-/** A language by its name in the chosen one; what is no code stays as it is. */
-export function languageName(of: string): string {
+/** A language, or a script, by its name in the chosen language; what is no code stays as it is. */
+export const languageName = (of: string) => displayName('language', of);
+export const scriptName = (of: string) => displayName('script', of);
+function displayName(type: 'language' | 'script', of: string): string {
   try {
-    return new Intl.DisplayNames(code, { type: 'language' }).of(of) ?? of;
+    return new Intl.DisplayNames(code, { type }).of(of) ?? of;
   } catch {
     return of;
   }

@@ -169,6 +169,10 @@ export const catalogue: Catalogue = {
   'trash.frees': 'Libera {size}.',
 
   'history.title': 'Historial',
+  'tag.none.language':
+    'Eso no es ninguna lengua. Escriba su nombre, o una etiqueta como es, la o de-Latf, y elija en la lista.',
+  'tag.none.script':
+    'Eso no es ningún sistema de escritura. Escriba su nombre, o un código de cuatro letras como Latn, y elija en la lista.',
   'history.hint':
     'Todo lo que se hizo, lo más reciente primero. Un paso se deshace por separado donde un botón a su lado lo dice.',
   'history.never': 'no se deshace',
