@@ -62,6 +62,11 @@ class QueueView:
         self._at_work = self._around(executing) if self.held else set()
         self._runs: dict[str | None, bool] = {None: False}
         self.is_limited = bool(withheld_nodes(conn))
+        who, actions = caller(), runner.engine.actions
+        self._may = {
+            what: who is None or who.principal.may(actions.get(f"job.{what}").role)
+            for what in ("pause", "cancel", "retry")
+        }
 
     def _around(self, ids: Iterable[str], *, most_below: int = 0) -> set[str]:
         """Return *ids*, the jobs above them, and at most so many unfinished ones below."""
@@ -160,9 +165,10 @@ class QueueView:
             "finished_at": row.finished_at,
             "library_path": self.path,
             "can": {
-                "pause": state not in FINISHED and not by_run,
-                "cancel": state not in FINISHED and not by_run,
-                "retry": state in ("failed", "cancelled")
+                "pause": self._may["pause"] and state not in FINISHED and not by_run,
+                "cancel": self._may["cancel"] and state not in FINISHED and not by_run,
+                "retry": self._may["retry"]
+                and state in ("failed", "cancelled")
                 and not by_run
                 and not (kind is not None and (kind.remote_in(lane) or kind.is_run)),
             },
@@ -308,7 +314,7 @@ class QueueView:
             "attempts": 0,
             "started_by": None,
             "started_at": None,
-            "can": {"pause": True, "cancel": True, "retry": False},
+            "can": {"pause": self._may["pause"], "cancel": self._may["cancel"], "retry": False},
         }
 
 

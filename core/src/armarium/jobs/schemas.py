@@ -16,7 +16,7 @@ ShownState = Literal["waiting", "running", "paused", "done", "failed", "cancelle
 
 
 class Can(Message):
-    """What may be done to a job now."""
+    """What the caller may do to a job now."""
 
     pause: bool
     cancel: bool
