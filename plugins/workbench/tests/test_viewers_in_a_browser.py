@@ -9,7 +9,7 @@ import pytest
 from conftest import Desk
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Locator, Page, Response
+    from playwright.sync_api import Browser, Locator, Page, Response
 
 CONTROLS = (
     "main :is(button:enabled, select:enabled, input[type=checkbox]:enabled, summary), "

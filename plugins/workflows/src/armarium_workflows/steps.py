@@ -294,9 +294,7 @@ class Step:
             queued.append((page, position))
 
         def along(conn: Connection, ids: list[str]) -> None:
-            handed = [
-                PageRow(p, n, "queued", job_id=job_id) for (p, n), job_id in zip(queued, ids, strict=True)
-            ]
+            handed = [PageRow(p, n, "queued", job_id=job) for (p, n), job in zip(queued, ids, strict=True)]
             checkpoints.keep(conn, self.thread_id, self.node.id, [*rows, *handed])
 
         self.job.spawn_many(jobs, checkpoint=progress, along=along)
