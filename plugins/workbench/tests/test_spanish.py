@@ -203,6 +203,16 @@ def raised_in(tree: ast.Module) -> Iterator[str]:
                 yield form
 
 
+def said_of_providers(tree: ast.Module) -> Iterator[str]:
+    """What is said after the name of a provider that failed: at once, or returned by the function that tells why it refused."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "provider_failed":
+            yield from filter(None, map(form_of, node.args[1:]))
+        elif isinstance(node, ast.FunctionDef) and node.name == "_why_refused":
+            returned = (each.value for each in ast.walk(node) if isinstance(each, ast.Return))
+            yield from filter(None, (form_of(value) for value in returned if value is not None))
+
+
 def spellings_in(tree: ast.Module) -> Iterator[str]:
     """What texts in requests should be, by their pattern."""
     for node in ast.walk(tree):
@@ -244,6 +254,8 @@ def unfit_values() -> set[str]:
         if VALIDATING.fullmatch(place):
             said.update(f"{form.removesuffix('.')}." for form in raised_in(tree))
         said.update(f"should be {form}." for form in spellings_in(tree))
+        if "/armarium_reading/providers/" in place:
+            said.update(f"{{}} {form}" for form in said_of_providers(tree))
     for path in sorted(ROOT.glob("worker/src/**/*.py")):
         forms = raised_in(ast.parse(path.read_text(encoding="utf-8")))
         said.update(f"ValueError: {form}" for form in forms)

@@ -104,15 +104,22 @@ function sayIn({ whole, forms, known }: Forms, said: string): string | null {
   let own = known.get(said);
   if (own !== undefined) return own;
   own = null;
+  let likeliest: [between: string[], form: string, parts: string[]] | null = null;
   for (const [between, form] of forms) {
     const parts = filled(between, said);
     if (!parts) continue;
+    // One that begins with a name is not meant where another sentence would have to be that name.
+    const isName = between[0] !== '' || !/[.?!:] /.test(parts[0] ?? '');
+    if (isName || !likeliest) likeliest = [between, form, parts];
+    if (isName) break;
+  }
+  if (likeliest) {
+    const [between, form, parts] = likeliest;
     let next = 0;
     own = form.replace(/\{(\d?)\}/g, (_, at: string) => {
       const blank = at ? Number(at) - 1 : next++;
       return inBlank(parts[blank] ?? '', between[blank]?.endsWith('“') ?? false);
     });
-    break;
   }
   known.set(said, own);
   return own;
