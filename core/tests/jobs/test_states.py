@@ -13,7 +13,7 @@ from chores import chores_plugin
 
 from armarium.errors import Conflict, NotFound
 from armarium.jobs.conditions import Conditions
-from armarium.principals import LOCAL_OWNER
+from armarium.principals import LOCAL_OWNER, asking
 
 
 def read_shown(chores: Any, job_id: str) -> dict[str, Any] | None:
@@ -171,6 +171,10 @@ class TestFailed:
         assert node["reason"] == "The chore was refused: it was to be. Retry it when it may."
         assert node["reason_code"] == "chore_refused"
         assert node["can"] == {"pause": False, "cancel": False, "retry": True}
+        with asking(replace(LOCAL_OWNER, role="viewer")):
+            seen = read_shown(chores, job_id)
+        assert seen is not None
+        assert not any(seen["can"].values())
         chores.library.derived_folder.mkdir(exist_ok=True)
         (chores.library.derived_folder / "chore-may").touch()
         chores.act("job.retry", job_id=job_id)

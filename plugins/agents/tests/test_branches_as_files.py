@@ -162,7 +162,9 @@ def test_reduced_pictures_are_looked_at_where_the_originals_are_not_and_replace_
     assert pair.branch.objects.intact(original.checksum)
     assert pair.merge()["files"] == 0
     assert pair.project.objects.intact(original.checksum)
-    own = sample_picture(Example(other_engine, copy, LOCAL_OWNER, tmp_path), Image.new("RGB", (9, 9)), "Own.png")
+    own = sample_picture(
+        Example(other_engine, copy, LOCAL_OWNER, tmp_path), Image.new("RGB", (9, 9)), "Own.png"
+    )
     with copy.db.read() as conn:
         copy.objects.path(page_image(copy, conn, own).checksum).unlink()
     assert not examine(other_engine, copy.path)["healthy"]

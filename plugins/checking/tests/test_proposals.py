@@ -202,6 +202,52 @@ def test_words_on_withheld_pages_are_neither_proposed_nor_lead_to_proposals(
     assert ("sancl", "sand") in words_of(proposals(project, segment_id=lines[1], least=0))
 
 
+def test_a_correction_in_one_language_leads_to_no_proposal_in_lines_of_another(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    page, pass_id, made = project.page([0.5] * 2)
+    project.read(page, pass_id, made, ["un hancl de sal", "la sancl y el mar"], "one")
+    correct(project, lines[1], "a hand in the sand")
+    assert {one["segment_id"] for one in proposals(project, least=0)} == {lines[4], *made}
+
+    english = project.rows("SELECT document_id FROM segment WHERE id = ?", lines[0])[0][0]
+    project.do("document.update", {"document_id": english, "language": "eng"})
+    project.do("document.update", {"document_id": page, "language": "es-PE"})
+    assert {one["segment_id"] for one in proposals(project, least=0)} == {lines[4]}
+
+    # What a line says of itself goes before what its page says; where nothing is said, no language is ruled out.
+    project.do("segment.update", {"segment_id": made[1], "expected_version": 1, "language": "en-GB"})
+    assert {one["segment_id"] for one in proposals(project, least=0)} == {lines[4], made[1]}
+    project.do("document.update", {"document_id": page, "language": "mul"})
+    assert {one["segment_id"] for one in proposals(project, least=0)} == {lines[4], *made}
+
+    # A correction in Spanish leads to words of Spanish: "sand" stands on the English page alone.
+    project.do("document.update", {"document_id": page, "language": "es"})
+    project.do("segment.update", {"segment_id": made[1], "expected_version": 2, "language": "es"})
+    correct(project, made[0], "un hand de sal")
+    assert proposals(project, segment_id=made[0], least=0) == []
+
+
+def test_a_rare_word_is_compared_with_those_of_its_language(
+    project: CheckingProject, lines: list[str]
+) -> None:
+    correct(project, lines[1], "a hand in the sand")
+    others = [project.page([0.5]) for _ in range(2)]
+    for page, pass_id, made in others:
+        project.read(page, pass_id, made, ["we stand here"], "one")
+        project.do("document.update", {"document_id": page, "language": "en"})
+    page, pass_id, made = project.page([0.5])
+    project.read(page, pass_id, made, ["aqui stancl algo"], "one")
+
+    def rare() -> list[str]:
+        items = project.client.get("/api/disputed", params={"scope_id": page}).json()["items"]
+        return [word for item in items for word in item["rare"]]
+
+    assert rare() == ["stancl"]
+    project.do("document.update", {"document_id": page, "language": "es"})
+    assert rare() == []
+
+
 def test_lines_are_listed_in_the_order_in_which_a_correction_helps(
     project: CheckingProject,
 ) -> None:

@@ -207,8 +207,9 @@ def test_a_cut_is_reverted_by_its_source_or_one_child(library: Library, page: st
     assert live_names(library, page) == []
     ((trashed,),) = rows(library, "SELECT count(*) FROM document WHERE trash_root_id = id")
     assert trashed == 3
-    for what in ("image.uncrop", "image.unsplit"):
-        with pytest.raises(Conflict) as refusal:
+    # What was never cut, as a copy of a part that came without its picture, is in no Trash.
+    for what, why in (("image.uncrop", "is in the Trash"), ("image.unsplit", "nothing was cut out of it")):
+        with pytest.raises(Conflict, match=why) as refusal:
             do(what, {"document_id": page})
         assert refusal.value.code == "nothing_to_take_back"
 

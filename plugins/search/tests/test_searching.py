@@ -214,7 +214,11 @@ def test_filters(desk: SearchDesk) -> None:
         outside.id,
     }
     backwards = {"date_from": "1841", "date_to": "1832"}
-    assert "1841/1832" in desk.expect_refusal(422, "alpha", filters=backwards)
+    assert "date_from (1841) is after date_to (1832)" in desk.expect_refusal(422, "alpha", filters=backwards)
+    assert "1841/1832 ends before it begins" in desk.expect_refusal(422, "dates:1841/1832")
+    assert "is not a date" in desk.expect_refusal(422, "alpha", filters={**backwards, "date_from": "1841-13"})
+    made = {"created_from": "2027", "created_to": "2026"}
+    assert "created_from (2027) is after created_to (2026)" in desk.expect_refusal(422, "alpha", filters=made)
     assert desk.ids("alpha", filters={"is_starred": True}) == []
     assert desk.ids("alpha", filters={"has_reading": False}) == []
     assert set(desk.ids("alpha", filters={"has_reading": True})) == {inside.id, outside.id}

@@ -12,7 +12,7 @@ from source_model_fixtures import Desk, anchor
 from armarium.api import Library
 from armarium_source_model.facts import Holder, PageFacts, is_unknown
 from armarium_source_model.order import Shape
-from armarium_source_model.queries.facts import ladder_of_pass
+from armarium_source_model.queries.facts import ladder_of_pass, languages_of_pages, languages_of_segments
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.text import line_sequence, page_text, pass_sequence
 from armarium_source_model.writing import PageWriting
@@ -113,7 +113,11 @@ def test_every_region_around_a_line_is_asked_before_the_page(desk: Desk) -> None
     assert outer in found_facts["language"]["basis"]
     with desk.library.db.read() as conn:
         assert ladder_of_pass(conn, page, pass_id).value("language", line) == "ar"
+        assert languages_of_segments(conn, [line, "none"]) == {line: "ar"}
+        assert languages_of_pages(conn, [page]) == {page: "la"}
     desk.run("segment.update", segment_id=inner, expected_version=1, language="und")
+    with desk.library.db.read() as conn:
+        assert languages_of_segments(conn, [line]) == {line: None}
     ended = facts(desk, segment_id=line)["language"]
     assert (ended["value"], ended["status"], ended["rung"]) == (None, "unknown", "segment")
 

@@ -255,6 +255,8 @@ def test_killed_at_the_end_of_an_epoch_it_goes_on_from_there(
     training = desk.training(job_id)
     assert training["state"] == "done", training
     assert [point["epoch"] for point in training["curve"]] == [1, 2, 3]
+    job = desk.client.get(f"/api/activity/jobs/{job_id}").json()
+    assert (job["done"], job["total"], job["unit"]) == (3, 3, "epochs")
 
 
 def test_a_worker_that_dies_or_refuses_fails_the_job_in_words(desk: Desk) -> None:

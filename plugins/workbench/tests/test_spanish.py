@@ -38,7 +38,7 @@ ELSEWHERE = re.compile(
           |projects/(doctor|branch_files|offsite|packages|registry)|guard/(tiff|places|hypertext)
           |runs/|web/(metrics|openapi|addresses|serving|app|stream_routes|http|times))
       |plugins/(canvas|demo|far_worker|iiif|workbench)/|plugins/agents/.*/(mcp|actions)
-      |plugins/reader_hand/.*/(onnx_bytes|atr/)|plugins/training/.*/(cli_models|compute_|packing|actions/scale|jobs/(far|scale))
+      |plugins/training/.*/(cli_models|compute_|packing|actions/scale|jobs/(far|scale))
       |plugins/reading/.*/(proving|sample_transcriber|providers/anthropic)|plugins/workflows/.*/(graph|paths|chaining|stream|system)
       |plugins/formats/.*/(verifying|trial|inspecting|catalogue|receiving|mets/|driver|decoding|turning)
       |plugins/source_model/.*/(cer|boxes|actions/(links|matches|settings|convert)|queries/(links|settings|compare))
@@ -50,6 +50,11 @@ ELSEWHERE = re.compile(
     re.VERBOSE,
 )
 """Where nobody at the workbench is spoken to: makers of plugins, programs and the command line are, and what it does not offer."""
+
+VALIDATING = re.compile(
+    r"(?!plugins/(canvas|far_worker)/).*(/(schemas|records)(/.*)?\.py|/armarium/(names|messages)\.py|/dates/edtf\.py)"
+)
+"""Where what is sent is checked, save what the workbench never sends: what a ValueError says there comes after the name of the value."""
 
 INTERNAL = {
     *(
@@ -189,6 +194,34 @@ def forms_in(node: ast.AST, loss: bool = False) -> Iterator[str]:
             yield from forms_in(child.value, loss)
 
 
+def raised_in(tree: ast.Module) -> Iterator[str]:
+    """What the ValueErrors of a module say, where it is stated at once."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+            form = form_of(node.exc.args[0])
+            if getattr(node.exc.func, "id", "") == "ValueError" and form is not None and " " in form:
+                yield form
+
+
+def said_of_providers(tree: ast.Module) -> Iterator[str]:
+    """What is said after the name of a provider that failed: at once, or returned by the function that tells why it refused."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "provider_failed":
+            yield from filter(None, map(form_of, node.args[1:]))
+        elif isinstance(node, ast.FunctionDef) and node.name == "_why_refused":
+            returned = (each.value for each in ast.walk(node) if isinstance(each, ast.Return))
+            yield from filter(None, (form_of(value) for value in returned if value is not None))
+
+
+def spellings_in(tree: ast.Module) -> Iterator[str]:
+    """What texts in requests should be, by their pattern."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Spelling":
+            form = form_of(node.args[1])
+            if form is not None:
+                yield form
+
+
 @pytest.fixture(scope="module")
 def spanish() -> dict[str, dict[str, str]]:
     said: dict[str, dict[str, str]] = json.loads(CATALOGUE.read_text(encoding="utf-8"))
@@ -210,6 +243,23 @@ def sentences() -> dict[str, Path]:
             for form in forms_in(ast.parse(path.read_text(encoding="utf-8"))):
                 found[form] = path.relative_to(ROOT)
     return found
+
+
+@pytest.fixture(scope="module")
+def unfit_values() -> set[str]:
+    """What our own checks of values in requests say, and what workers say of readers that break their contract."""
+    said: set[str] = set()
+    for path in sorted([*ROOT.glob("core/src/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]):
+        tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT).as_posix()
+        if VALIDATING.fullmatch(place):
+            said.update(f"{form.removesuffix('.')}." for form in raised_in(tree))
+        said.update(f"should be {form}." for form in spellings_in(tree))
+        if "/armarium_reading/providers/" in place:
+            said.update(f"{{}} {form}" for form in said_of_providers(tree))
+    for path in sorted(ROOT.glob("worker/src/**/*.py")):
+        forms = raised_in(ast.parse(path.read_text(encoding="utf-8")))
+        said.update(f"ValueError: {form}" for form in forms)
+    return said
 
 
 @pytest.fixture(scope="module")
@@ -282,6 +332,12 @@ def test_what_is_wrong_with_a_value_is_said_in_spanish(spanish: dict[str, dict[s
     assert said ^ set(spanish["validation"]) == set()
 
 
+def test_what_is_wrong_with_a_value_by_our_own_checks_is_said_in_spanish(
+    spanish: dict[str, dict[str, str]], unfit_values: set[str]
+) -> None:
+    assert unfit_values ^ set(spanish["values"]) == set()
+
+
 def test_what_our_drivers_and_purposes_are_called_is_said_in_spanish(
     spanish: dict[str, dict[str, str]],
 ) -> None:
@@ -305,6 +361,7 @@ def test_nothing_is_translated_that_is_said_no_more(
         "doubt",
         "labels",
         "validation",
+        "values",
     }
     said = {form for part, forms in spanish.items() if part not in of_data for form in forms}
     assert sorted(said - set(sentences) - losses) == []

@@ -53,6 +53,19 @@ def test_steps_and_pages_are_jobs_under_the_run(project: WorkflowProject) -> Non
     assert [page["kind"] for page in tree["children"][1]["children"]] == ["small-regions"] * 2
 
 
+def test_a_job_of_one_page_is_called_by_its_label_and_what_it_lies_in(project: WorkflowProject) -> None:
+    named, labelled = project.pages(2)
+    box = project.do("document.create", {"name": "Wills"})["id"]
+    project.do("document.move", {"ids": [labelled], "parent_id": box})
+    project.do("document.update", {"document_id": labelled, "page_label": "12r"})
+    run = project.run(two_steps(), [named, labelled])
+    tree = project.client.get(f"/api/activity/jobs/{run['thread_id']}").json()
+    titles = [page["title"].partition(": ")[2] for page in tree["children"][1]["children"]]
+    ((name,),) = project.rows("SELECT name FROM document WHERE id = ?", named)
+    assert titles[0].startswith(name)
+    assert titles[1] == "12r, Wills"
+
+
 def test_a_page_that_fails_is_named_and_the_others_go_on(project: WorkflowProject) -> None:
     good, bad = project.pages(2)
     run = project.run(two_steps(bad=[bad]), [good, bad])

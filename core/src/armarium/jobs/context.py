@@ -16,6 +16,7 @@ from armarium.jobs.claims import Claim
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import Level, write_lines
 from armarium.jobs.models import JobRow
+from armarium.jobs.pace import Pace, part_of
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
 from armarium.jobs.spending import JobSpending
 from armarium.names import AS_STORED
@@ -81,6 +82,7 @@ class JobContext:
         """Why the job is asked to stop, or None; `check` raises it."""
         self.item: dict[str, Any] | None = None
         """How far it is with the item in hand: `{done, total?, unit?}`, as `call_worker` reports it; shown, not stored."""
+        self.pace = Pace()
         self.remark: str | None = None
         """Shown as the reason of a job that is done, where it did nothing or not all: a body sets it before it returns."""
         self._runner = runner
@@ -168,6 +170,7 @@ class JobContext:
         Written at most twice a second. A job whose pages are its children's does not call this: their progress is added
         to its own.
         """
+        self.pace.note(done, part=part_of(self.item))
         with self._lock:
             before = self._pending
             self._pending = (done, total if total is not None else before[1] if before else None)
@@ -336,6 +339,7 @@ class JobContext:
 
         def note(progress: dict[str, Any]) -> None:
             self.item = progress
+            self.pace.note(part=part_of(progress))
             if on_progress is not None:
                 on_progress(progress)
 
@@ -353,6 +357,7 @@ class JobContext:
             raise JobStopped(self.stop or "shutdown") from None
         finally:
             self.item = None
+            self.pace.note()
 
     def _add_key(self, job: NewJob) -> NewJob:
         if job.key is not None:
@@ -365,6 +370,8 @@ class JobContext:
         self, conn: Any, checkpoint: Mapping[str, Any] | None, done: int | None, total: int | None
     ) -> None:
         self.spending.count(raw_of(conn), done)
+        if done is not None:
+            self.pace.note(done)
         move_on(raw_of(conn), self.job_id, checkpoint=checkpoint, done=done, total=total)
         self._written_at = time.monotonic()
 

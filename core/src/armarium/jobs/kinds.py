@@ -65,6 +65,8 @@ class JobKind:
     summary: str
     run: Callable[[JobContext], dict[str, Any] | None]
     args: type[BaseModel] | None = None
+    unit: Literal["epochs", "megabytes", "lines"] | None = None
+    """What its jobs count in `done` and `total` where that is no pages."""
     heavy: bool = False
     """Needs much memory or compute: waits for the machine (memory, heat, battery, a person at it)."""
     first: bool = False

@@ -24,6 +24,7 @@ from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
+    from armarium.jobs.context import JobContext
     from armarium.jobs.runner import JobRunner
     from armarium.projects.libraries import Library
 
@@ -61,6 +62,11 @@ class QueueView:
         self._at_work = self._around(executing) if self.held else set()
         self._runs: dict[str | None, bool] = {None: False}
         self.is_limited = bool(withheld_nodes(conn))
+        who, actions = caller(), runner.engine.actions
+        self._may = {
+            what: who is None or who.principal.may(actions.get(f"job.{what}").role)
+            for what in ("pause", "cancel", "retry")
+        }
 
     def _around(self, ids: Iterable[str], *, most_below: int = 0) -> set[str]:
         """Return *ids*, the jobs above them, and at most so many unfinished ones below."""
@@ -146,6 +152,8 @@ class QueueView:
             "kind": row.kind,
             "title": row.title,
             "item": self._item(row),
+            "unit": None if kind is None or self.is_limited else kind.unit,
+            "seconds_left": self._seconds_left(row),
             "lane": lane,
             "model": row.model,
             "subject": loads(row.subject),
@@ -157,18 +165,30 @@ class QueueView:
             "finished_at": row.finished_at,
             "library_path": self.path,
             "can": {
-                "pause": state not in FINISHED and not by_run,
-                "cancel": state not in FINISHED and not by_run,
-                "retry": state in ("failed", "cancelled")
+                "pause": self._may["pause"] and state not in FINISHED and not by_run,
+                "cancel": self._may["cancel"] and state not in FINISHED and not by_run,
+                "retry": self._may["retry"]
+                and state in ("failed", "cancelled")
                 and not by_run
                 and not (kind is not None and (kind.remote_in(lane) or kind.is_run)),
             },
         }
 
+    def _context(self, row: JobRow) -> JobContext | None:
+        """Return the context of a job that runs here, for whoever may know how far it is."""
+        if self.store is None or self.is_limited or row.state != "running":
+            return None
+        picked = self.store.picked.get(row.seq)
+        return None if picked is None else picked.context
+
     def _item(self, row: JobRow) -> dict[str, Any] | None:
-        picked = self.store.picked.get(row.seq) if self.store is not None and not self.is_limited else None
-        progress = picked.context.item if picked is not None and row.state == "running" else None
+        context = self._context(row)
+        progress = None if context is None else context.item
         return progress and {name: progress.get(name) for name in ("done", "total", "unit")}
+
+    def _seconds_left(self, row: JobRow) -> int | None:
+        context = self._context(row)
+        return None if context is None else context.pace.seconds_left(row.total)
 
     def progress(self, row: JobRow) -> tuple[int, int]:
         """Return the progress of *row*: done and total; in hundredths for a caller from whom documents are withheld,
@@ -284,6 +304,8 @@ class QueueView:
             "reason_code": code,
             "done": 0,
             "total": count,
+            "unit": None,
+            "seconds_left": None,
             "parent_id": None,
             "title": kind.summary.rstrip(".") if kind is not None else row.kind,
             "model": None,
@@ -292,7 +314,7 @@ class QueueView:
             "attempts": 0,
             "started_by": None,
             "started_at": None,
-            "can": {"pause": True, "cancel": True, "retry": False},
+            "can": {"pause": self._may["pause"], "cancel": self._may["cancel"], "retry": False},
         }
 
 

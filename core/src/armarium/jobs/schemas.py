@@ -16,7 +16,7 @@ ShownState = Literal["waiting", "running", "paused", "done", "failed", "cancelle
 
 
 class Can(Message):
-    """What may be done to a job now."""
+    """What the caller may do to a job now."""
 
     pause: bool
     cancel: bool
@@ -32,7 +32,7 @@ class Item(Message):
 
 
 class JobNode(Message):
-    """A job; `done` and `total` count pages, including everything beneath it."""
+    """A job; `done` and `total` count pages, or what `unit` says, including everything beneath it."""
 
     id: str
     state: ShownState
@@ -44,6 +44,10 @@ class JobNode(Message):
     kind: str
     title: str
     item: Item | None = None
+    unit: str | None = None
+    """What `done` and `total` count where that is no pages: epochs, megabytes, lines."""
+    seconds_left: int | None = None
+    """How long the rest of a running job will probably take, by its pace so far; null where nothing tells."""
     lane: str | None = None
     model: str | None = None
     subject: dict[str, Any] | None = None

@@ -11,6 +11,7 @@ from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins as YearBegins
 from armarium_documents.dates.date_answers import ReadDate as ReadDate
 from armarium_documents.dates.edtf import Span as Span
+from armarium_documents.dates.edtf import asks_backwards as asks_backwards
 from armarium_documents.dates.edtf import check_date as check_date
 from armarium_documents.dates.edtf import runs_backwards as runs_backwards
 from armarium_documents.dates.edtf import span_asked as span_asked
@@ -40,6 +41,8 @@ from armarium_documents.pdf import OpenedPdf as OpenedPdf
 from armarium_documents.queries.annotations import ANNOTATIONS as ANNOTATIONS
 from armarium_documents.queries.documents import document as document
 from armarium_documents.queries.documents import documents_named as documents_named
+from armarium_documents.queries.documents import page_titles as page_titles
+from armarium_documents.queries.documents import title_of_work as title_of_work
 from armarium_documents.queries.files import ARTIFACTS as ARTIFACTS
 from armarium_documents.queries.files import PageImage as PageImage
 from armarium_documents.queries.files import is_picture_of as is_picture_of

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, create_model
 
 from armarium.api import Action, ActionContext, Invalid, Message, Params, RecipeJob, action, cancel_with_undo
+from armarium_documents.queries.documents import title_of_work
 from armarium_documents.queries.tree import pages_under, recordings_under
 
 ScopeIds = Annotated[
@@ -55,7 +56,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         queued = ctx.enqueue(
             job.id,
             job.arguments(pages, settings),
-            title=f"{job.name} ({len(pages)} {noun if len(pages) == 1 else noun + 's'})",
+            title=title_of_work(ctx.conn, job.name, pages, noun),
             total=len(pages),
             subject={"kind": "document", "id": pages[0]} if len(pages) == 1 else None,
             model=placement.model,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armarium.api import Conflict, Invalid, missing
+from armarium_documents.api import asks_backwards
 
 unknown_point = missing(
     "control point", "List the control points of its pass to find the right id.", key="point_id"
@@ -74,7 +75,11 @@ bad_annotation = Invalid.saying(
 
 
 def bad_date(written: str) -> Invalid:
-    """422: not a date."""
+    """422: not a date, or an interval that ends before it begins."""
+    if asks_backwards(written):
+        return Invalid(
+            f"{written[:40]} ends before it begins; the earlier date comes first.", code="bad_date"
+        )
     return Invalid(
         f"{written[:40]!r} is not a date. Write 1650, 1650-06 or 1650-06-24, and -0043 for the year 44 before "
         "Christ.",

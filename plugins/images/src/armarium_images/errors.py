@@ -48,8 +48,13 @@ def no_such_page(page: int, pages: int) -> Invalid:
     )
 
 
-nothing_to_take_back = Conflict.saying(
+taken_back_before = Conflict.saying(
     "nothing_to_take_back", "“{name}” has no {what} to remove. What was removed before is in the Trash."
+)
+nothing_to_take_back = Conflict.saying(
+    "nothing_to_take_back",
+    "“{name}” has no {what} to remove: nothing was cut out of it in this project, and it was not cut out of another picture. "
+    "Name the picture that was cut, or what was cut out of it.",
 )
 unknown_batch = missing(
     "batch over images", "Use the batch_id that batch-apply answered.", code="batch_not_found", key="batch_id"

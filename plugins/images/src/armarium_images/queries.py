@@ -47,10 +47,18 @@ def live_children(*columns: Column[Any], where: Sequence[ColumnElement[bool]]) -
 
 def was_unsplit(conn: Connection, source_id: str) -> bool:
     """Return whether parts into which a picture was split lie in the Trash: somebody took the split back."""
+    return _any_in_trash(conn, "split", cuts.c.source_id == source_id)
+
+
+def was_taken_back(conn: Connection, document_id: str, kind: str) -> bool:
+    """Return whether what `live_cuts` would name at *document_id* lies in the Trash, or some of it."""
+    sources = is_among(cuts.c.source_id, [document_id, *_pages_of(conn, document_id)])
+    return _any_in_trash(conn, kind, sources | (cuts.c.child_id == document_id))
+
+
+def _any_in_trash(conn: Connection, kind: str, where: ColumnElement[bool]) -> bool:
     was_cut = select(cuts.c.child_id).join(documents, documents.c.id == cuts.c.child_id)
-    cuts_undone = was_cut.where(
-        cuts.c.source_id == source_id, cuts.c.kind == "split", documents.c.deleted_at.is_not(None)
-    )
+    cuts_undone = was_cut.where(where, cuts.c.kind == kind, documents.c.deleted_at.is_not(None))
     return conn.execute(cuts_undone.limit(1)).first() is not None
 
 

@@ -32,7 +32,7 @@ def line_pictures(call: Call) -> dict[str, Any]:
     for number, line in enumerate(call.params["lines"]):
         call.check()
         pictures.append(line_picture(cut_line(grey, unpack_shape(line))))
-        call.progress(number + 1, len(call.params["lines"]))
+        call.progress(number + 1, len(call.params["lines"]), unit="lines")
     call.answer_binary = b"".join(picture.tobytes() for picture in pictures)
     return {"widths": [int(picture.shape[1]) for picture in pictures]}
 

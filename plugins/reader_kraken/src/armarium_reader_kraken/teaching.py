@@ -48,7 +48,7 @@ def line_pictures(call: Call) -> dict[str, Any]:
         width = min(WIDEST, max(1, round(cut.width * HEIGHT / max(1, cut.height))))
         pictures.append(cut.convert("L").resize((width, HEIGHT)).tobytes())
         widths.append(width)
-        call.progress(number + 1, len(call.params["lines"]))
+        call.progress(number + 1, len(call.params["lines"]), unit="lines")
     call.answer_binary = b"".join(pictures)
     return {"widths": widths}
 

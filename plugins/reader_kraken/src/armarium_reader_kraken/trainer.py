@@ -104,7 +104,10 @@ class KrakenTrainer(EpochTrainer[Ready]):
             ) -> None:
                 call.check()
                 call.progress(
-                    min((at + 1) * configuration.batch_size, len(taught)), len(taught), epoch=number
+                    min((at + 1) * configuration.batch_size, len(taught)),
+                    len(taught),
+                    unit="lines",
+                    epoch=number,
                 )
 
         fitting = Fitting(

@@ -34,6 +34,10 @@ bad_date = Invalid.saying(
     "{value!r} is not a date to search by. Write a year, month or day (1832, 1832-05, 1832-05-17), a "
     "decade (183X), an interval (1832/1840, ../1840), or -0043 for the year 44 before Christ.",
 )
+ends_first = Invalid.saying("bad_date", "{value} ends before it begins; the earlier date comes first.")
+from_after_to = Invalid.saying(
+    "bad_date", "{field}_from ({first}) is after {field}_to ({last}); the earlier one comes first."
+)
 not_in_folder = Invalid.saying(
     "not_in_folder",
     "There is no saved search {search_id} in {folder_path}. List the saved searches and name those of that "

@@ -93,6 +93,8 @@ from armarium_source_model.models import segments as segments
 from armarium_source_model.notes import forward_undo as forward_undo
 from armarium_source_model.queries import forwarding, orders, readings
 from armarium_source_model.queries.facts import ladder_of_pass as ladder_of_pass
+from armarium_source_model.queries.facts import languages_of_pages as languages_of_pages
+from armarium_source_model.queries.facts import languages_of_segments as languages_of_segments
 from armarium_source_model.queries.facts import page_facts as page_facts
 from armarium_source_model.queries.facts import page_language_sql as page_language_sql
 from armarium_source_model.queries.forwarding import follow as follow

@@ -113,7 +113,7 @@ class HandTrainer(EpochTrainer[Ready]):
                 losses += _train(ready, lines, chance)
                 letters += sum(len(codes) for _, codes in lines)
                 read += len(lines)
-                call.progress(read, len(ready.taught), epoch=number)
+                call.progress(read, len(ready.taught), unit="lines", epoch=number)
         rate_now = error_rate(ready.average, ready.alphabet, ready.validation)
         is_best = rate_now < ready.best
         if is_best:

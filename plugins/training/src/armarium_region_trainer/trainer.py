@@ -132,7 +132,7 @@ class RegionTrainer(EpochTrainer[Ready]):
                 batch = order[start : start + size]
                 losses += _teach(ready, batch, chance) * len(batch)
                 steps_done += len(batch)
-                call.progress(steps_done, len(order), epoch=number)
+                call.progress(steps_done, len(order), unit="pages", epoch=number)
             looked_at = self._looked_at(call, ready, ready.of("validation") or taught)
             score = mean_average_precision(*looked_at)
         is_best = (score or 0.0) > ready.best

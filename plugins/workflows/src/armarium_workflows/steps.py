@@ -20,6 +20,7 @@ from armarium.api import (
     list_jobs,
     record_activity,
 )
+from armarium_documents.api import page_titles
 from armarium_reading.api import READING_PORTS
 from armarium_source_model.api import page_text
 from armarium_workflows import checkpoints
@@ -276,6 +277,8 @@ class Step:
     ) -> None:
         jobs, queued = list[NewJob](), list[tuple[str, int]]()
         job_by_settings: dict[str, NewJob] = {}
+        with self.job.library.db.read() as conn:
+            titles = page_titles(conn, [page for page, _ in reaching])
         for page, position in reaching:
             try:
                 settings = self._settings(recipe, page, before.get(page, {}))
@@ -287,7 +290,7 @@ class Step:
                 rows.append(PageRow(page, position, "failed", f"{self.name}: {reason}"))
                 continue
             job = job_by_settings[settings_json]
-            jobs.append(job_for_page(job, recipe, settings, page, position))
+            jobs.append(job_for_page(job, recipe, settings, page, titles.get(page, page)))
             queued.append((page, position))
 
         def along(conn: Connection, ids: list[str]) -> None:

@@ -66,12 +66,12 @@ def at_port(output: Any, port: str) -> Any:
     return output.get("text", output) if port in READING_PORTS else output
 
 
-def job_for_page(job: NewJob, recipe: RecipeJob, settings: Params, page: str, position: int) -> NewJob:
-    """Return *job*, prepared for another page with the same settings, for *page*."""
+def job_for_page(job: NewJob, recipe: RecipeJob, settings: Params, page: str, title: str) -> NewJob:
+    """Return *job*, prepared for another page with the same settings, for *page*, which a person knows by *title*."""
     return replace(
         job,
         args=recipe.arguments([page], settings),
         key=page,
-        title=f"{recipe.name}: page {position + 1}",
+        title=f"{recipe.name}: {title}",
         subject={"kind": "page", "id": page},
     )

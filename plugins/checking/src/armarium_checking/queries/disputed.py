@@ -12,11 +12,19 @@ from sqlalchemy import Connection
 from armarium.api import Engine, json_text, query, raw_of
 from armarium_checking.misreadings import Experience, mendings_of, words_in
 from armarium_checking.queries.checks import confirmed_by_persons
-from armarium_checking.queries.proposals import SURE, UNDECIDED, PagesOfWords, newest_corrections
+from armarium_checking.queries.pages_of_words import PagesOfWords
+from armarium_checking.queries.proposals import SURE, UNDECIDED, newest_corrections
 from armarium_checking.records.checks import verdicts
 from armarium_checking.records.proposals import DisputedLines
 from armarium_documents.api import documents, pages_under, representations
-from armarium_source_model.api import counting_of_segments, fold_letters, normalise, segments, stored_places
+from armarium_source_model.api import (
+    counting_of_segments,
+    fold_letters,
+    languages_of_segments,
+    normalise,
+    segments,
+    stored_places,
+)
 
 CONSIDERED = 2_000
 """How many lines are weighed in full: those of which the reader was least sure for their length."""
@@ -166,13 +174,15 @@ def _add_rare_words(engine: Engine, conn: Connection, lines: Sequence[dict[str, 
                 "",
             }
             rare[word] = [mending for mending in others if " " not in mending]
-    mended_pages = pages.of(sorted({other for others in rare.values() for other in others}))
-    doubtful = {
-        word for word, others in rare.items() if any(len(mended_pages[other]) > RARE for other in others)
-    }
-    in_lines = Counter(
-        word for line in lines for word in {word.word for word in words_in(line["text"])} if word in doubtful
-    )
+    pages.of(sorted({other for others in rare.values() for other in others}))
+    languages = languages_of_segments(conn, [line["segment_id"] for line in lines])
     for line in lines:
-        line["rare"] = sorted({word.word for word in words_in(line["text"])} & doubtful)
+        language = languages[line["segment_id"]]
+        line["rare"] = sorted(
+            word
+            for word in {word.word for word in words_in(line["text"])}
+            if any(len(known) > RARE for known in pages.in_language(rare.get(word, ()), language).values())
+        )
+    in_lines = Counter(word for line in lines for word in line["rare"])
+    for line in lines:
         line["shared"] = sum(in_lines[word] - 1 for word in line["rare"])

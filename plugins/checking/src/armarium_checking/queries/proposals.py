@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, json_text, query, raw_of
 from armarium_checking import errors
-from armarium_checking.hookspecs import armarium_checking_ink_says, armarium_checking_pages_with
+from armarium_checking.hookspecs import armarium_checking_ink_says
 from armarium_checking.misreadings import (
     FEWEST_LETTERS,
     Confusion,
@@ -28,9 +28,17 @@ from armarium_checking.misreadings import (
     words_in,
 )
 from armarium_checking.queries.checks import confirmed_by_persons
+from armarium_checking.queries.pages_of_words import PagesOfWords, may_be_one
 from armarium_checking.records.proposals import Proposals, rejections
 from armarium_documents.api import representations
-from armarium_source_model.api import counting_of_segments, fold_letters, fold_lines, page_texts, page_words
+from armarium_source_model.api import (
+    counting_of_segments,
+    fold_letters,
+    fold_lines,
+    languages_of_segments,
+    page_texts,
+    page_words,
+)
 
 UNDECIDED = "newest-machine-unchosen"
 """Why a text counts that no person wrote or chose."""
@@ -45,8 +53,6 @@ ASKED = 12
 """How many of them are followed where no line is named."""
 MOST_PAIRS = 200
 """How many pairs of words are weighed for one answer."""
-MOST_PAGES = 30
-"""How many pages with a word are looked at; a word on as many is common."""
 LOOKED_AT = 120
 """How many pages are opened for one answer."""
 INKED = 60
@@ -64,12 +70,22 @@ _PAIRS = f"""
 SELECT w.word, x.word FROM {page_words} w JOIN {page_words} x ON x.word = trim(replace(' ' || w.word || ' ', ?1, ?2))
 WHERE instr(w.word, ?3) AND instr(' ' || w.word || ' ', ?1) AND x.word <> w.word
 """
-_SCANNED = f"SELECT document_id FROM {page_texts} WHERE instr(' ' || words || ' ', ?) LIMIT ?"
 _TEXTS = (
     f"SELECT document_id, text, spans FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(?))"
 )
 SURE = f"SELECT id, confidence FROM {representations} WHERE id IN (SELECT value FROM json_each(?))"
 _REJECTED = f"SELECT segment_id, read, proposed FROM {rejections}"
+
+
+class _Place(NamedTuple):
+    """A word in a line that may be misread, with what may stand there instead, the likeliest first."""
+
+    document_id: str
+    segment_id: str
+    first: int
+    last: int
+    word: str
+    instead: Sequence[tuple[str, _Pair]]
 
 
 class _Pair(NamedTuple):
@@ -157,27 +173,6 @@ def times_rejected(conn: Connection) -> Counter[tuple[str, str]]:
     return Counter((read, proposed) for _, read, proposed in rejected)
 
 
-class PagesOfWords:
-    """On which pages words stand, as the caller sees them; asked once for each word."""
-
-    def __init__(self, engine: Engine, conn: Connection) -> None:
-        self._engine, self._conn = engine, conn
-        self._known: dict[str, Sequence[str]] = {}
-
-    def of(self, words: Sequence[str]) -> Mapping[str, Sequence[str]]:
-        """Return the pages of each of *words*, at most `MOST_PAGES`."""
-        new = [word for word in dict.fromkeys(words) if word not in self._known]
-        if new:
-            pages = self._engine.points.ask_first(armarium_checking_pages_with, self._conn, new, MOST_PAGES)
-            if pages is None:
-                raw = raw_of(self._conn)
-                pages = {
-                    word: [row[0] for row in raw.execute(_SCANNED, (f" {word} ", MOST_PAGES))] for word in new
-                }
-            self._known |= {word: pages.get(word, ()) for word in new}
-        return self._known
-
-
 def _weighed_pairs(
     raw: Any, pages: PagesOfWords, followed: Sequence[Any], experience: Experience
 ) -> list[tuple[float, _Pair]]:
@@ -261,7 +256,7 @@ def _in_lines(
         if len(wanted_pages) < LOOKED_AT:
             wanted_pages.update(dict.fromkeys(pages.of((pair.read,))[pair.read]))
     raw = raw_of(conn)
-    places: list[tuple[str, str, int, int, str, str, _Pair]] = []
+    places: list[_Place] = []
     folded: dict[str, str] = {}
     for document_id, text, spans in raw.execute(_TEXTS, (json_text(list(wanted_pages)),)):
         placed = orjson.loads(spans)
@@ -276,11 +271,10 @@ def _in_lines(
                 spelling = folded.get(word)
                 if spelling is None:
                     spelling = folded[word] = fold_letters(word)
-                for pair in by_word.get(spelling, ()):
-                    proposed = _mend_word(word, pair, experience)
-                    if proposed is not None and proposed != word:
-                        places.append((document_id, segment_id, first, last, word, proposed, pair))
-                        break
+                mended = ((_mend_word(word, pair, experience), pair) for pair in by_word.get(spelling, ()))
+                instead = [(proposed, pair) for proposed, pair in mended if proposed not in (None, word)]
+                if instead:
+                    places.append(_Place(document_id, segment_id, first, last, word, instead))
     return _offers_of(conn, places, pages, experience)
 
 
@@ -296,11 +290,11 @@ def _mend_word(word: str, pair: _Pair, experience: Experience) -> str | None:
 
 def _offers_of(
     conn: Connection,
-    places: Sequence[tuple[str, str, int, int, str, str, _Pair]],
+    places: Sequence[_Place],
     pages: PagesOfWords,
     experience: Experience,
 ) -> list[dict[str, Any]]:
-    counting = counting_of_segments(conn, {place[1] for place in places})
+    counting = counting_of_segments(conn, {place.segment_id for place in places})
     open_ones = {line: counted for line, counted in counting.items() if counted.basis == UNDECIDED}
     confirmed = confirmed_by_persons(conn, [reading.representation_id for reading in open_ones.values()])
     raw = raw_of(conn)
@@ -308,8 +302,10 @@ def _offers_of(
     sure: dict[str, float | None] = dict(raw.execute(SURE, (ids,)).fetchall())
     rejected = set(raw.execute(_REJECTED).fetchall())
     times = times_rejected(conn)
+    corrected = {pair.segment_id for place in places for _, pair in place.instead}
+    languages = languages_of_segments(conn, open_ones.keys() | corrected)
     offers = []
-    for document_id, segment_id, first, last, word, proposed, pair in places:
+    for document_id, segment_id, first, last, word, instead in places:
         open_reading = open_ones.get(segment_id)
         if (
             open_reading is None
@@ -317,9 +313,20 @@ def _offers_of(
             or open_reading.text[first:last] != word
         ):
             continue
-        if (segment_id, word, proposed) in rejected:
+        language = languages[segment_id]
+        choice = next(
+            (
+                (proposed, pair, pages_with_word)
+                for proposed, pair in instead
+                if may_be_one(language, languages.get(pair.segment_id))
+                and (pages_with_word := pages.in_language((pair.read, pair.meant), language))
+                and (pair.is_word or pages_with_word[pair.meant])
+            ),
+            None,
+        )
+        if choice is None or (segment_id, word, choice[0]) in rejected:
             continue
-        pages_with_word = pages.of((pair.read, pair.meant))
+        proposed, pair, pages_with_word = choice
         evidence = _evidence(
             pair,
             pages_with_word,

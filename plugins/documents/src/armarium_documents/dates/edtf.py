@@ -107,9 +107,7 @@ def span_asked(text: str) -> Span | None:
     """Return the days that a date of a question may mean: in the form in which dates are stored (also with an en dash
     or two dots between its ends), or in words ("spring of 1742"). None if it is neither.
     """
-    plain = text.strip().upper().replace("–", "/")
-    if "/" not in plain and ".." in plain:
-        plain = "/".join(end.strip() or ".." for end in plain.split("..", 1))
+    plain = _as_stored(text)
     if _STORED.fullmatch(plain):
         return span_of(plain)
     # Imported late: only what no person wrote for a machine needs it.
@@ -117,6 +115,19 @@ def span_asked(text: str) -> Span | None:
 
     read = read_date(text)
     return None if read is None else span_of(read.gregorian)
+
+
+def _as_stored(asked: str) -> str:
+    plain = asked.strip().upper().replace("–", "/")
+    if "/" not in plain and ".." in plain:
+        plain = "/".join(end.strip() or ".." for end in plain.split("..", 1))
+    return plain
+
+
+def asks_backwards(text: str) -> bool:
+    """Return whether a date of a question, which `span_asked` takes for none, is an interval that ends before it begins."""
+    ends = [None if end in ("", "..") else end for end in _as_stored(text).split("/")]
+    return len(ends) == 2 and runs_backwards(*ends)
 
 
 def span_between(start: str | None, end: str | None) -> Span:

@@ -324,6 +324,23 @@ def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]
     return [value_of(row, orjson.loads) for row in rows]
 
 
+def page_titles(conn: Connection, ids: Iterable[str]) -> dict[str, str]:
+    """Return what a person knows each page by: its label, else its name, and what it lies in."""
+    rows = raw_of(conn).execute(
+        "SELECT d.id, coalesce(nullif(d.page_label, ''), d.name), a.name "
+        "FROM json_each(?) j JOIN document d ON d.id = j.value LEFT JOIN document a ON a.id = d.parent_id",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    return {identity: page if above is None else f"{page}, {above}" for identity, page, above in rows}
+
+
+def title_of_work(conn: Connection, what: str, ids: Sequence[str], thing: str = "page") -> str:
+    """Return what a job is called that does *what* to the pages *ids*: one is named, more are counted."""
+    if len(ids) == 1:
+        return f"{what}: {page_titles(conn, ids).get(ids[0], thing)}"
+    return f"{what} ({len(ids)} {thing}s)"
+
+
 def names_of(conn: Connection, ids: Sequence[str]) -> dict[str, str]:
     """Return the names of the documents among *ids*, including those in the Trash."""
     return dict(

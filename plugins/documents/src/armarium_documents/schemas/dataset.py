@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from armarium.api import Message, Params
-from armarium_documents.dates.edtf import Span, span_asked, span_of
+from armarium_documents.dates.edtf import Span, asks_backwards, span_asked, span_of
 from armarium_documents.flags import FLAGS
 from armarium_documents.schemas.classifications import DeclarationType
 from armarium_documents.schemas.fields import Id
@@ -81,6 +81,8 @@ def days_asked(text: str) -> Span:
     """Return the days that a date to compare with may mean; ValueError if it is none."""
     span = span_of(text) or span_asked(text)
     if span is None:
+        if asks_backwards(text):
+            raise ValueError(f"{text[:100]} ends before it begins; the earlier date comes first")
         raise ValueError(
             f"{text[:100]!r} is not a date to compare with; write it as 1750, 1750-03, 1750-03-21 or 1750/1752"
         )

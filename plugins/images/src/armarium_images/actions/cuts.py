@@ -8,9 +8,9 @@ from armarium.api import ActionContext, Engine, Library, Route, ServiceError, ac
 from armarium_documents.api import documents_named, require_document
 from armarium_images.actions.children import hang_children, kept_by_source, remove_children
 from armarium_images.cutting import cut_pieces
-from armarium_images.errors import nothing_to_take_back
+from armarium_images.errors import nothing_to_take_back, taken_back_before
 from armarium_images.planning import Plan, cut_ahead, plan_crop, plan_region, plan_split
-from armarium_images.queries import live_cuts
+from armarium_images.queries import live_cuts, was_taken_back
 from armarium_images.schemas import (
     BatchCropParams,
     BatchCropResult,
@@ -75,7 +75,8 @@ def _take_back(ctx: ActionContext, document_id: str, kind: str) -> tuple[str, li
     node = require_document(ctx.conn, document_id)
     source_id, children = live_cuts(ctx.conn, document_id, kind)
     if not children:
-        raise nothing_to_take_back(node.name, f"{kind}s" if kind == "crop" else "parts of a split")
+        refusal = taken_back_before if was_taken_back(ctx.conn, document_id, kind) else nothing_to_take_back
+        raise refusal(node.name, f"{kind}s" if kind == "crop" else "parts of a split")
     remove_children(ctx, children)
     ctx.target(source_id, *children)
     ctx.note_changes(document_ids=[source_id])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import ActionContext, Route, action, cancel_with_undo
-from armarium_documents.api import pages_under
+from armarium_documents.api import pages_under, title_of_work
 from armarium_reading import errors, local_models
 from armarium_reading.providers.served_reader import lane_of, who_reads_lines
 from armarium_reading.readers import Choice, choose, models_folder, who_finds_lines
@@ -118,7 +118,7 @@ def _enqueue(
     job_id = ctx.enqueue(
         kind,
         args.model_dump(mode="json"),
-        title=f"{title} ({count} {'page' if count == 1 else 'pages'})",
+        title=title_of_work(ctx.conn, title, args.page_ids),
         total=count,
         model=", ".join(f"{choice.reader.name}:{choice.model_name}" for choice in choices),
         subject={"kind": "document", "id": args.page_ids[0]} if count == 1 else None,

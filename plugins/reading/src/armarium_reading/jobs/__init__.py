@@ -51,6 +51,7 @@ DOWNLOAD_MODEL = JobKind(
     summary="Download a model of a reader to this machine.",
     run=run_download,
     args=ModelParams,
+    unit="megabytes",
     scope="engine",
     needs_network=True,
 )

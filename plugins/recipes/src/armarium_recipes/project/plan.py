@@ -201,8 +201,10 @@ def select_pages_left(
     if run.steps[0] in redo_unchecked:
         undecided = outputs.undecided_pages(conn, pages)
         pages_left = [page for page in pages if page in undecided]
-        where = f"{len(pages_left)} of {len(pages)} pages"
-        return pages_left, f"It is repeated on the lines that no person made or checked, on {where}."
+        return pages_left, (
+            "It is repeated on the lines that no person made or checked, on"
+            f" {len(pages_left)} of {len(pages)} pages."
+        )
     if run.steps[0] in redo:
         return list(pages), f"It is repeated on all {len(pages)} pages."
     done = outputs.pages_with_output(conn, run.job, pages)

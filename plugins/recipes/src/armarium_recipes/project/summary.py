@@ -67,7 +67,7 @@ def _why_not_run(cards: Sequence[Mapping[str, Any]], state: str | None) -> str:
     failed = next((card["title"] for card in cards if card.get("state") == "failed"), None)
     if failed is not None:
         return f"{failed} failed before it."
-    return f"The run {'was cancelled' if state == 'cancelled' else 'ended'} before it."
+    return "The run was cancelled before it." if state == "cancelled" else "The run ended before it."
 
 
 def _card(

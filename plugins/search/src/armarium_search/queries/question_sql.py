@@ -20,7 +20,7 @@ from armarium_documents.api import (
     require_document,
 )
 from armarium_search.contributions import scopes_of
-from armarium_search.errors import bad_word
+from armarium_search.errors import bad_word, from_after_to
 from armarium_search.language import ParsedQuery, ScopedQuestion
 from armarium_search.matching import expression
 from armarium_search.models import name_index, names, text_index
@@ -138,19 +138,26 @@ def _filter(question: SearchQuestion, filters: Filters) -> None:
             f"EXISTS (SELECT 1 FROM {tags} t JOIN (SELECT lower({page_language_sql('d', of_pass)}) AS tag) s "
             "ON s.tag = t.value OR substr(s.tag, 1, length(t.value) + 1) = t.value || '-')"
         )
-    if filters.date_from is not None and filters.date_to is not None:
-        # Refused if they run backwards, as in the query.
-        require_span(f"{filters.date_from}/{filters.date_to}")
-    if filters.date_from is not None:
-        day = question.bind(require_span(filters.date_from).start)
-        add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.last_day >= {day})")
-    if filters.date_to is not None:
-        day = question.bind(require_span(filters.date_to).end)
-        add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {day})")
-    if filters.created_from is not None:
-        add(f"d.created_at >= {question.bind(time_span(filters.created_from)[0])}")
-    if filters.created_to is not None:
-        add(f"d.created_at <= {question.bind(time_span(filters.created_to)[1])}")
+    since = None if filters.date_from is None else require_span(filters.date_from).start
+    until = None if filters.date_to is None else require_span(filters.date_to).end
+    if since is not None and until is not None and until < since:
+        raise from_after_to("date", str(filters.date_from), str(filters.date_to))
+    if since is not None:
+        add(
+            f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.last_day >= {question.bind(since)})"
+        )
+    if until is not None:
+        add(
+            f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {question.bind(until)})"
+        )
+    begins = None if filters.created_from is None else time_span(filters.created_from)[0]
+    ends = None if filters.created_to is None else time_span(filters.created_to)[1]
+    if begins is not None and ends is not None and ends < begins:
+        raise from_after_to("created", str(filters.created_from), str(filters.created_to))
+    if begins is not None:
+        add(f"d.created_at >= {question.bind(begins)}")
+    if ends is not None:
+        add(f"d.created_at <= {question.bind(ends)}")
     for flag in FLAGS:
         if (flag_value := getattr(filters, flag)) is not None:
             add(f"d.{flag} = {question.bind(int(flag_value))}")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection
 
+from armarium.api import json_text, raw_of
 from armarium_documents.api import documents, renditions
-from armarium_source_model.facts import Holder, Ladder, PageFacts
+from armarium_source_model.facts import Holder, Ladder, PageFacts, is_unknown
+from armarium_source_model.languages import shortest_tag
+from armarium_source_model.models import page_texts, segments
 
 _PAGE = f"""
 WITH RECURSIVE up(id, parent_id, name, language, script, direction, steps) AS (
@@ -49,6 +53,45 @@ def page_language_sql(document: str, pass_id: str) -> str:
         WHERE up.language IS NULL AND steps < 1000)
        SELECT language FROM up WHERE language IS NOT NULL),
       (SELECT value FROM source_setting WHERE key = 'language'))"""
+
+
+_SEVERAL = "mul"
+"""The tag of what is in several languages."""
+_OF_SEGMENTS = f"""
+SELECT s.id, coalesce(
+  (WITH RECURSIVE around(parent_id, language, steps) AS (
+    SELECT s.parent_segment_id, s.language, 0 UNION ALL
+    SELECT o.parent_segment_id, o.language, steps + 1 FROM around a JOIN {segments} o ON o.id = a.parent_id
+    WHERE a.language IS NULL AND o.deleted_at IS NULL AND steps < 100)
+   SELECT language FROM around WHERE language IS NOT NULL),
+  {page_language_sql("d", "s.pass_id")})
+FROM json_each(?) j JOIN {segments} s ON s.id = j.value JOIN {documents} d ON d.id = s.document_id
+"""
+_OF_PAGES = f"""
+SELECT d.id, {page_language_sql("d", f"(SELECT t.pass_id FROM {page_texts} t WHERE t.document_id = d.id)")}
+FROM json_each(?) j JOIN {documents} d ON d.id = j.value
+"""
+
+
+def languages_of_segments(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str | None]:
+    """Return in which language each segment is stated to be, by its shortest code alone (`es`, `la`): the nearest statement, as
+    `Ladder` finds it; None where there is none, or it is undetermined or several.
+    """
+    rows = raw_of(conn).execute(_OF_SEGMENTS, (json_text(list(segment_ids)),))
+    return {identity: _plain_code(tag) for identity, tag in rows}
+
+
+def languages_of_pages(conn: Connection, page_ids: Iterable[str]) -> dict[str, str | None]:
+    """Return the same for pages as a whole, with what the file of the text that counts says."""
+    rows = raw_of(conn).execute(_OF_PAGES, (json_text(list(page_ids)),))
+    return {identity: _plain_code(tag) for identity, tag in rows}
+
+
+def _plain_code(tag: str | None) -> str | None:
+    if tag is None or is_unknown("language", tag):
+        return None
+    code = shortest_tag(tag).partition("-")[0].lower()
+    return None if code == _SEVERAL else code
 
 
 def page_facts_rows(

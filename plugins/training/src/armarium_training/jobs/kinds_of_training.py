@@ -43,7 +43,13 @@ def train(job: JobContext) -> dict[str, Any]:
         raise
 
 
-_COMMON: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
+_COMMON: dict[str, Any] = {
+    "run": train,
+    "args": TrainArgs,
+    "unit": "epochs",
+    "heavy": True,
+    "steps_aside": True,
+}
 
 TRAIN_HERE = JobKind(
     name=HERE, lane="local-model", summary="Train a model on this machine.", on_cancel=end_training, **_COMMON

@@ -302,6 +302,7 @@ GATHER_REASONS = JobKind(
     also_lanes=("local-model",),
     summary="Ask a model why lines are read as they are.",
     run=gather,
+    unit="lines",
     args=ReasonsArgs,
 )
 COMPARE_REASONS = JobKind(
@@ -310,5 +311,6 @@ COMPARE_REASONS = JobKind(
     also_lanes=("local-model",),
     summary="Measure whether students that reason read better.",
     run=compare,
+    unit="lines",
     args=ComparisonParams,
 )

@@ -165,7 +165,12 @@ export const en = {
   'trash.frees': 'This frees {size}.',
 
   'history.title': 'History',
-  'history.hint': 'Everything that was done, newest first. Each step can be taken back by itself.',
+  'tag.none.language':
+    'That is no language. Write its name, or a tag such as es, la or de-Latf, and choose from the list.',
+  'tag.none.script':
+    'That is no script. Write its name, or a code of four letters such as Latn, and choose from the list.',
+  'history.hint':
+    'Everything that was done, newest first. A step is taken back by itself where a button beside it says so.',
   'history.never': 'cannot be undone',
   'history.neverWhy':
     'It started work, or wrote something outside the project. What the work did stands here as steps of its own.',
@@ -369,6 +374,15 @@ export const en = {
   'work.state.failed': 'failed',
   'work.state.cancelled': 'cancelled',
   'work.of': '{done} of {total}',
+  'work.epochs.one': '{done} of {count} epoch',
+  'work.epochs.other': '{done} of {count} epochs',
+  'work.linesOf.one': '{done} of {count} line',
+  'work.linesOf.other': '{done} of {count} lines',
+  'work.megabytes.one': '{done} of {count} MB',
+  'work.megabytes.other': '{done} of {count} MB',
+  'work.seconds.one': '{done} of {count} s',
+  'work.seconds.other': '{done} of {count} s',
+  'work.timeLeft': 'about {time} left',
   'work.progressOf': 'Progress of {title}',
   'work.retry': 'Try again',
   'work.retryIt': 'Try again: {title}',

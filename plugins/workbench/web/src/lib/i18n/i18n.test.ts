@@ -93,6 +93,20 @@ test('a sentence within a sentence is translated, and what has no translation is
   expect(ofEngine('2 dates: 1741, 1742')).toBe('2 fechas: 1741, 1742');
   expect(ofEngine('Find names: Base model for hands')).toBe('Buscar nombres: Modelo base para manos');
   expect(
+    ofEngine(
+      'No page could be checked. The first failed: box refused the key (401). Give it a key that is valid for this model.',
+    ),
+  ).toBe(
+    'No se pudo revisar ninguna página. La primera falló: box rechazó la clave (401). Póngale una clave que valga para este modelo.',
+  );
+  expect(ofEngine('box is too busy to answer; try again later. Tried again in 24 seconds.')).toBe(
+    'box está demasiado ocupado para responder; vuelva a intentarlo más tarde. Se intentará de nuevo en 24 segundos.',
+  );
+  expect(ofEngine('Find names: my-model 2')).toBe('Buscar nombres: my-model 2');
+  expect(ofEngine('Read pages with Kraken: 12r, Wills: 1832')).toBe(
+    'Leer páginas con Kraken: 12r, Wills: 1832',
+  );
+  expect(
     ofEngine('Already done on 28 of 28 pages. 27 pages were transcribed as pictured and stay whole.'),
   ).toBe('Ya hecho en 28 de 28 páginas. Transcritas tal como se ven: 27 páginas; quedan enteras.');
   await chooseLanguage('en', false);

@@ -104,15 +104,22 @@ function sayIn({ whole, forms, known }: Forms, said: string): string | null {
   let own = known.get(said);
   if (own !== undefined) return own;
   own = null;
+  let likeliest: [between: string[], form: string, parts: string[]] | null = null;
   for (const [between, form] of forms) {
     const parts = filled(between, said);
     if (!parts) continue;
+    // One that begins with a name is not meant where another sentence would have to be that name.
+    const isName = between[0] !== '' || !/[.?!:] /.test(parts[0] ?? '');
+    if (isName || !likeliest) likeliest = [between, form, parts];
+    if (isName) break;
+  }
+  if (likeliest) {
+    const [between, form, parts] = likeliest;
     let next = 0;
     own = form.replace(/\{(\d?)\}/g, (_, at: string) => {
       const blank = at ? Number(at) - 1 : next++;
       return inBlank(parts[blank] ?? '', between[blank]?.endsWith('“') ?? false);
     });
-    break;
   }
   known.set(said, own);
   return own;
@@ -136,7 +143,8 @@ export function partsOf(sentence: string): Said[] {
   const [, place = '', about = ''] = /^(.+?): (.+)$/s.exec(sentence) ?? [];
   // A step of a plan and who does it, before a form whose blanks would take half of its name.
   const step = sentences.whole[place];
-  if (step && sayIn(sentences, about)) return [{ text: `${step}: ${sayIn(sentences, about)}` }];
+  if (step && (sayIn(sentences, about) || !/[.?!]$/.test(about)))
+    return [{ text: `${step}: ${sayIn(sentences, about) ?? about}` }];
   // Of several sentences each by itself first: a form for the whole might take the name of a thing for two blanks.
   if (each.length === 1 || each.some((one) => sayIn(sentences, one) === null)) {
     const whole = sayIn(sentences, sentence);
@@ -146,6 +154,9 @@ export function partsOf(sentence: string): Said[] {
   const own = about ? partsOf(about) : [];
   if (own.length > 0 && own.every((part) => !part.lang))
     return [{ text: `${place}: ${own.map((part) => part.text).join(' ')}` }];
+  // Some work, and what somebody calls the page it is done to.
+  const work = about && !/[.?!]$/.test(about) ? sayIn(sentences, place) : null;
+  if (work !== null) return [{ text: `${work}: ${about}` }];
   return each.length > 1 ? each.flatMap(partsOf) : [{ text: sentence, lang: 'en' }];
 }
 export const ofEngine = (sentence: string): string =>
@@ -153,10 +164,12 @@ export const ofEngine = (sentence: string): string =>
     .map(({ text }) => text)
     .join(' ');
 
-/** A language by its name in the chosen one; what is no code stays as it is. */
-export function languageName(of: string): string {
+/** A language, or a script, by its name in the chosen language; what is no code stays as it is. */
+export const languageName = (of: string) => displayName('language', of);
+export const scriptName = (of: string) => displayName('script', of);
+function displayName(type: 'language' | 'script', of: string): string {
   try {
-    return new Intl.DisplayNames(code, { type: 'language' }).of(of) ?? of;
+    return new Intl.DisplayNames(code, { type }).of(of) ?? of;
   } catch {
     return of;
   }

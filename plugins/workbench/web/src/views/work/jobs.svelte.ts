@@ -1,6 +1,7 @@
 // The jobs that run, wait or failed, kept current by the change stream, and those that ended while this was open.
 import { api, ask, type Schemas } from '$lib/api/client';
 import { calmly, onChange } from '$lib/changes.svelte';
+import { number, t, tn, type PluralKey } from '$lib/i18n/index.svelte';
 import { tellRefusal } from '$lib/notices.svelte';
 
 export type Job = Schemas['JobNode'];
@@ -16,6 +17,7 @@ export class Jobs {
   answer = $state.raw<Schemas['JobList'] | null>(null);
   ended = $state.raw<Job[]>([]);
   readonly tree = $derived(grow(this.answer?.items ?? []));
+  private readonly refresh = calmly(() => void this.load().catch(tellRefusal), 3000);
   private readonly reload = calmly(() => void this.load().catch(tellRefusal), 400);
 
   async load(): Promise<void> {
@@ -34,6 +36,8 @@ export class Jobs {
       const known = this.answer?.items.find((one) => one.id === told.id);
       if (!known || !this.answer || TURNS.includes(told.state)) this.reload();
       if (!known || !this.answer) return;
+      // The stream tells how many are done, and not how far it is with the one in hand.
+      if (known.item || known.seconds_left) this.refresh();
       const now = { ...known, ...told };
       this.answer = { ...this.answer, items: this.answer.items.map((one) => (one === known ? now : one)) };
       if (told.state === 'done' || told.state === 'cancelled') this.note(now);
@@ -67,6 +71,22 @@ export function grow(jobs: Job[]): Branch[] {
     (above === null ? roots : (shown.get(above)?.parts ?? roots)).push(branch);
   }
   return roots;
+}
+
+/** What is counted where it is no pages, under its name in the catalogue. */
+const UNITS: Record<string, PluralKey> = {
+  epochs: 'work.epochs',
+  lines: 'work.linesOf',
+  megabytes: 'work.megabytes',
+  seconds: 'work.seconds',
+};
+
+/** How many of how many are done, with what is counted. */
+export function counted({ done, total, unit }: Pick<Job, 'done' | 'total' | 'unit'>): string {
+  const key = UNITS[unit ?? ''];
+  return key
+    ? tn(key, total, { done: number(done) })
+    : t('work.of', { done: number(done), total: number(total) });
 }
 
 export const setPaused = (id: string, paused: boolean) =>

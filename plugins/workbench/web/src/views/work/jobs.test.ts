@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { grow, type Job } from './jobs.svelte';
+import { counted, grow, type Job } from './jobs.svelte';
 
 const job = (id: string, parent_id: string | null, kind = 'read-a-line') => ({ id, parent_id, kind }) as Job;
 
@@ -14,6 +14,12 @@ test('what runs below the steps of a workflow stands below the workflow itself',
   const [recipe] = grow(jobs);
   expect(recipe?.parts.map((one) => one.job.id)).toEqual(['flow']);
   expect(recipe?.parts[0]?.parts.map((one) => one.job.id)).toEqual(['page 1', 'page 2']);
+});
+
+test('what is counted is named where it is no pages', () => {
+  expect(counted({ done: 2, total: 10, unit: 'epochs' })).toBe('2 of 10 epochs');
+  expect(counted({ done: 0, total: 1, unit: 'epochs' })).toBe('0 of 1 epoch');
+  expect(counted({ done: 3, total: 1200 })).toBe('3 of 1,200');
 });
 
 test('a job whose parent has ended, or is not shown, is not lost', () => {

@@ -169,7 +169,12 @@ export const catalogue: Catalogue = {
   'trash.frees': 'Libera {size}.',
 
   'history.title': 'Historial',
-  'history.hint': 'Todo lo que se hizo, lo más reciente primero. Cada paso puede deshacerse por separado.',
+  'tag.none.language':
+    'Eso no es ninguna lengua. Escriba su nombre, o una etiqueta como es, la o de-Latf, y elija en la lista.',
+  'tag.none.script':
+    'Eso no es ningún sistema de escritura. Escriba su nombre, o un código de cuatro letras como Latn, y elija en la lista.',
+  'history.hint':
+    'Todo lo que se hizo, lo más reciente primero. Un paso se deshace por separado donde un botón a su lado lo dice.',
   'history.never': 'no se deshace',
   'history.neverWhy':
     'Puso trabajo en marcha o escribió algo fuera del proyecto. Lo que hizo el trabajo figura aquí en pasos propios.',
@@ -376,6 +381,15 @@ export const catalogue: Catalogue = {
   'work.state.failed': 'falló',
   'work.state.cancelled': 'cancelado',
   'work.of': '{done} de {total}',
+  'work.epochs.one': '{done} de {count} época',
+  'work.epochs.other': '{done} de {count} épocas',
+  'work.linesOf.one': '{done} de {count} línea',
+  'work.linesOf.other': '{done} de {count} líneas',
+  'work.megabytes.one': '{done} de {count} MB',
+  'work.megabytes.other': '{done} de {count} MB',
+  'work.seconds.one': '{done} de {count} s',
+  'work.seconds.other': '{done} de {count} s',
+  'work.timeLeft': 'faltan unos {time}',
   'work.progressOf': 'Progreso de {title}',
   'work.retry': 'Reintentar',
   'work.retryIt': 'Reintentar: {title}',
