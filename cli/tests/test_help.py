@@ -119,7 +119,7 @@ def test_only_the_command_that_is_typed_is_loaded(machine: Machine) -> None:
 
 
 LEFT_ALONE = {
-    *("fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "pydantic", "pydantic_settings", "httpx"),
+    *("fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "pydantic", "httpx"),
     *("orjson", "pluggy", "stevedore", "lxml", "PIL", "numpy", "uuid_utils", "filelock", "psutil", "asyncio"),
 }
 """Modules that no command needs when it only asks a running engine."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -242,8 +243,12 @@ def _reconnect(place: Place, start: bool) -> Wire | None:
 
 def in_process() -> ModuleType:
     """Import the engine's own code. Most commands speak to an engine over HTTP and start fast without it."""
-    from armarium import serving
-
+    # Nearly all that is loaded stays; collecting garbage meanwhile took an eighth of the time.
+    gc.disable()
+    try:
+        from armarium import serving
+    finally:
+        gc.enable()
     return serving
 
 

@@ -14,7 +14,6 @@ def settings_of_this_user() -> Settings:
     """Return the settings from the environment; raises Refused naming the variable that cannot be used."""
     # Imported late: pydantic takes longer to load than an engine takes to answer.
     from pydantic import ValidationError
-    from pydantic_settings import SettingsError
 
     from armarium.settings import Settings
 
@@ -24,5 +23,3 @@ def settings_of_this_user() -> Settings:
         first = error.errors(include_url=False)[0]
         name = "_".join(str(part) for part in first["loc"][:1]).upper()
         raise Refused(f"SERVICE_{name} is {first['input']!r} and cannot be used: {first['msg']}.") from error
-    except SettingsError as error:
-        raise Refused(f"The settings in the environment cannot be used: {error}.") from error

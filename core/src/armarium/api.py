@@ -225,6 +225,7 @@ from armarium.web.http import takes_upload as takes_upload
 from armarium.web.past_answers import AskedAsOf as AskedAsOf
 from armarium.web.past_answers import reading_past as reading_past
 from armarium.web.request_limits import give_up_place as give_up_place
+from armarium.web.routers import Router as Router
 from armarium.web.stored_files import STORED_FILE as STORED_FILE
 from armarium.web.stored_files import is_unchanged as is_unchanged
 from armarium.web.stored_files import stored_file as stored_file

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from armarium.engine_card import OF_THE_PLACE, TRIAL_SECONDS, VERDICTS
 
@@ -20,10 +20,16 @@ def _state_dir() -> Path:
     return Path(platformdirs.user_data_dir("armarium", appauthor=False))
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """All settings of an engine. Sizes in bytes, times in seconds, images in pixels."""
 
-    model_config = SettingsConfigDict(env_prefix="SERVICE_", extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    def __init__(self, **given: Any) -> None:
+        """Take what is *given*, and from the environment what is not; the case of a variable's name does not matter."""
+        variables = {name.lower(): value for name, value in os.environ.items()}
+        stated = {name: variables.get(f"service_{name}") for name in type(self).model_fields}
+        super().__init__(**{name: value for name, value in stated.items() if value is not None} | given)
 
     state_dir: Path = Field(default_factory=_state_dir)
     """Where the engine keeps its own database, token file, socket and runtimes (platform convention)."""
@@ -33,7 +39,7 @@ class Settings(BaseSettings):
     port: int = Field(default=8765, ge=0, le=65535)
     public_url: str | None = None
     """The address under which a reverse proxy on this machine offers the engine, such as https://archive.example."""
-    library_roots: Annotated[list[Path], NoDecode] = Field(default_factory=list)
+    library_roots: list[Path] = Field(default_factory=list)
     """Folders besides home, mounted volumes and the temporary folder that may hold projects (colon separated)."""
     open_project: Path | None = None
     """The one project that programs on this machine may look at without a token, at addresses made for them."""
@@ -48,7 +54,7 @@ class Settings(BaseSettings):
     owner_token: str | None = Field(default=None, repr=False)
     rotate_token: bool = False
     max_image_pixels: int = Field(default=200_000_000, gt=0)
-    cors_origins: Annotated[list[str], NoDecode] = Field(default_factory=list)
+    cors_origins: list[str] = Field(default_factory=list)
     max_body_bytes: int = Field(default=32 * MIB, gt=0)
     max_upload_bytes: int = Field(default=2048 * MIB, gt=0)
     rest_seconds: float = Field(default=600.0, gt=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from pydantic import ConfigDict, Field
 
 from armarium.actions import Params
@@ -31,12 +31,13 @@ from armarium.web.http import (
     principal_of,
     run,
 )
+from armarium.web.routers import Router
 from armarium.web.times import moment
 
 if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
-router = APIRouter(prefix="/api/actions", tags=["actions"])
+router = Router(prefix="/api/actions", tags=["actions"])
 
 Log = Literal["project", "engine"]
 AuditId = Annotated[str, Path(max_length=64)]

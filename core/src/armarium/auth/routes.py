@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import create_model
 from sqlalchemy import func, select
 
@@ -48,13 +48,14 @@ from armarium.web.http import (
     json_response,
     run,
 )
+from armarium.web.routers import Router
 
 COOKIE_KEPT = 400 * 86_400
 """Seconds a browser keeps the cookie: the maximum browsers allow. The session ends 30 days after its last use, which is
 not known when the cookie is set.
 """
 
-router = APIRouter(prefix="/api", tags=["access"])
+router = Router(prefix="/api", tags=["access"])
 
 Paired = create_model("PairedDevice", __base__=PairResponse, audit_id=(str, ...))
 CodeMade = create_model("PairCodeMade", __base__=PairCode, audit_id=(str, ...))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 
 from armarium.engine import Engine
 from armarium.jobs.actions import Cleared, JobState
@@ -28,12 +28,13 @@ from armarium.web.http import (
     json_response,
     library_required,
 )
+from armarium.web.routers import Router
 from armarium.web.times import moment
 
 if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
-router = APIRouter(prefix="/api/activity", tags=["activity"])
+router = Router(prefix="/api/activity", tags=["activity"])
 
 JobId = Annotated[
     str,

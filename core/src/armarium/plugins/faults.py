@@ -337,7 +337,8 @@ def routes_of(router: APIRouter) -> list[tuple[str, str]]:
 def _flatten_routes(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Return each route with its whole path, including those of nested routers, which FastAPI keeps as one entry each."""
     for route in routes:
-        if hasattr(route, "original_router"):
+        # An APIRoute is asked for nothing more: one that is deferred would be made.
+        if not isinstance(route, APIRoute) and hasattr(route, "original_router"):
             context = getattr(route, "include_context", None)
             yield from _flatten_routes(
                 route.original_router.routes, prefix + (getattr(context, "prefix", "") or "")

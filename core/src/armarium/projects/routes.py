@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, get_args
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import ConfigDict, create_model
 
 from armarium.engine import Engine
@@ -25,9 +25,10 @@ from armarium.projects.snapshot_actions import Snapshot, SnapshotParams, TakenSn
 from armarium.store.database_errors import is_the_disk
 from armarium.store.rows import listed
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
+from armarium.web.routers import Router
 
-library_router = APIRouter(prefix="/api", tags=["project"])
-registry_router = APIRouter(prefix="/api/registry", tags=["registry"])
+library_router = Router(prefix="/api", tags=["project"])
+registry_router = Router(prefix="/api/registry", tags=["registry"])
 
 SnapshotTaken = create_model("SnapshotTaken", __base__=TakenSnapshot, audit_id=(str, ...))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from armarium.runtimes.compute import ComputeSettings, state_of
 from armarium.runtimes.registry import InstalledRuntime
 from armarium.store.rows import listed
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
+from armarium.web.routers import Router
 
-router = APIRouter(prefix="/api/settings", tags=["engine"])
+router = Router(prefix="/api/settings", tags=["engine"])
 
-runtimes = APIRouter(prefix="/api/runtimes", tags=["engine"])
+runtimes = Router(prefix="/api/runtimes", tags=["engine"])
 
 
 RuntimeList = listed(InstalledRuntime, "RuntimeList")

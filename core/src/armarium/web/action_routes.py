@@ -9,7 +9,6 @@ from inspect import Parameter
 from typing import Any, get_type_hints
 
 from fastapi import APIRouter, Request, Response
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, create_model
 
 from armarium.actions import Action, Params
@@ -19,8 +18,6 @@ from armarium.messages import written
 from armarium.plugin import Plugin
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
-from armarium.web.checked_routes import check_named_paths
-from armarium.web.counted_routes import count_withheld
 from armarium.web.deferred_routes import DeferredRoute
 from armarium.web.http import (
     REFUSALS,
@@ -34,6 +31,7 @@ from armarium.web.http import (
 )
 from armarium.web.openapi import operation_id
 from armarium.web.past_answers import AskedAsOf, past_answer
+from armarium.web.routers import watch_route
 
 
 def body_of(action: Action[Any]) -> type[BaseModel] | None:
@@ -86,13 +84,7 @@ def _add_route(
         tag = path.removeprefix("/api/").partition("/")[0].replace("-", " ")
         return {"tags": [tag], "generate_unique_id_function": operation_id, **describe()}
 
-    router.routes.append(DeferredRoute(path, method, name, describe_route, watch_route))
-
-
-def watch_route(route: APIRoute) -> None:
-    """Make *route* check the paths it is given, and count what it withholds."""
-    check_named_paths([route])
-    count_withheld([route])
+    router.routes.append(DeferredRoute(path, (method,), name, describe_route, watch_route))
 
 
 def _describe_query(function: Callable[..., Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from armarium import __version__
 from armarium.actions.rights import refuse_bound
@@ -14,8 +14,9 @@ from armarium.engine_card import LOG
 from armarium.ids import timestamp
 from armarium.messages import Message
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentOwner, json_response
+from armarium.web.routers import Router
 
-router = APIRouter(tags=["engine"])
+router = Router(tags=["engine"])
 
 
 class Queue(Message):

@@ -6,7 +6,7 @@ import time
 from importlib import metadata as distributions
 from typing import Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from armarium import __version__
 from armarium.engine import Engine
@@ -15,8 +15,9 @@ from armarium.messages import Message
 from armarium.plugins.drivers import RefusedDriver
 from armarium.plugins.registry import RefusedPlugin
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
+from armarium.web.routers import Router
 
-router = APIRouter(prefix="/api", tags=["engine"])
+router = Router(prefix="/api", tags=["engine"])
 
 
 class Health(Message):

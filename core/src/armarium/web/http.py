@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -43,7 +43,6 @@ LIBRARY_HEADER = "X-Service-Library-Path"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
 _WORDS = {
     400: "The request cannot be understood as it stands.",
     401: "No token, or one that is no longer valid.",
@@ -64,13 +63,16 @@ _ALWAYS = (400, 401, 403, 413, 422, 429, 503)
 
 def REFUSALS(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return `responses=` of a route: the refusals of every route, and *statuses*."""
+    return {status: _refusal(status) for status in sorted({*_ALWAYS, *statuses})}
+
+
+@cache
+def _refusal(status: int) -> dict[str, Any]:
+    """Return how the answer *status* is described, the same for every route."""
     return {
+        "description": _WORDS.get(status) or f"{HTTPStatus(status).phrase}.",
         # A reference, not `model`: FastAPI would build a validator for each status of each route, thousands in all.
-        status: {
-            "description": _WORDS.get(status) or f"{HTTPStatus(status).phrase}.",
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}},
-        }
-        for status in sorted({*_ALWAYS, *statuses})
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}},
     }
 
 
@@ -392,7 +394,7 @@ class _Uploads:
 
 
 def _takes_file(route: APIRoute) -> bool:
-    if isinstance(route, DeferredRoute):  # what a query or an action declares takes JSON
-        return False
+    if route.methods == {"GET"} or (isinstance(route, DeferredRoute) and "endpoint" not in vars(route)):
+        return False  # what a query or an action declares takes JSON
     form = type(getattr(route.body_field, "field_info", None)).__name__ in ("Form", "File")
     return form or getattr(route.endpoint, "takes_upload", False)

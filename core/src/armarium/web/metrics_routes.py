@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from armarium import __version__
 from armarium.actions.rights import refuse_bound
@@ -20,8 +20,9 @@ from armarium.jobs.queue_view import QueueView
 from armarium.store.tables import json_text
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentOwner
 from armarium.web.request_counts import WITHIN, RequestCounts
+from armarium.web.routers import Router
 
-router = APIRouter(tags=["engine"])
+router = Router(tags=["engine"])
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 

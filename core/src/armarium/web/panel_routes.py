@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, json_response
 from armarium.web.panels import (
@@ -13,8 +13,9 @@ from armarium.web.panels import (
     panel_of_session,
     panels_of,
 )
+from armarium.web.routers import Router
 
-router = APIRouter(prefix="/api/panels", tags=["engine"])
+router = Router(prefix="/api/panels", tags=["engine"])
 
 
 @router.get("", response_model=ShownPanels, responses=REFUSALS(), summary="The panels that plugins add")

@@ -53,12 +53,12 @@ class _Template:
     def __init__(self, route: APIRoute) -> None:
         self.path = route.path
         self.methods: set[str] = set()
-        self._pattern = route.path_regex
+        self._route = route
         self.words = route.path.split("/")[1:]
         self.rank = _rank(route.path)
 
     def matches(self, path: str) -> bool:
-        return self._pattern.match(path) is not None
+        return self._route.path_regex.match(path) is not None
 
     def stands_before(self, other: _Template) -> bool:
         """Return whether some address matches both and this is the more literal one, with methods of its own."""

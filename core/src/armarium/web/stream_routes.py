@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
@@ -18,8 +18,9 @@ from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, OptionalLibrary
+from armarium.web.routers import Router
 
-router = APIRouter(prefix="/api/changes", tags=["events"])
+router = Router(prefix="/api/changes", tags=["events"])
 
 QUIET = 10.0
 """Seconds of silence after which a comment shows that the stream is alive."""

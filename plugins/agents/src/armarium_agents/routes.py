@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
-from armarium.api import CurrentPrincipal, give_up_place, named_library
+from armarium.api import CurrentPrincipal, Router, give_up_place, named_library
 from armarium_agents.errors import agents_only, project_unnamed
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from armarium_agents.mcp.over_http import Endpoint
 
-router = APIRouter()
+router = Router()
 
 
 def _endpoint(request: Request) -> Endpoint:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
-from armarium.api import REFUSALS, CurrentLibrary
+from armarium.api import REFUSALS, CurrentLibrary, Router
 from armarium_canvas.picture import draw_canvas
 from armarium_canvas.queries import require_canvas, scene
 from armarium_documents.api import thumbnail_path
 
-router = APIRouter(prefix="/api/canvas", tags=["canvas"])
+router = Router(prefix="/api/canvas", tags=["canvas"])
 
 
 @router.get(

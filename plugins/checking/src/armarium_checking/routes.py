@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, act, written
+from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, Router, act, written
 from armarium_checking.records.checks import Verdict, VerdictParams
 
-router = APIRouter(tags=["checking"])
+router = Router(tags=["checking"])
 
 
 @router.post(

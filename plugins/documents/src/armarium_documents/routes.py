@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
@@ -20,6 +20,7 @@ from armarium.api import (
     CurrentLibrary,
     CurrentPrincipal,
     Library,
+    Router,
     act,
     json_response,
     paged,
@@ -48,7 +49,7 @@ from armarium_documents.schemas.metadata import MetadataParams, MetadataPlan
 from armarium_documents.schemas.transfer import TransferRequest, TransferResult
 from armarium_documents.sheets import TableFormat
 
-router = APIRouter(tags=["documents"])
+router = Router(tags=["documents"])
 
 
 @router.get(

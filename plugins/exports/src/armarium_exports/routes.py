@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from fastapi.responses import FileResponse
 
-from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal
+from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, Router
 from armarium_exports.downloads import PreparedExports, find_prepared, prepared_for
 
-router = APIRouter(tags=["export"])
+router = Router(tags=["export"])
 
 
 @router.get(

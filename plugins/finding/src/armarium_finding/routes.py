@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, written
+from armarium.api import REFUSALS, CurrentLibrary, Router, act, written
 from armarium_finding import sheet
 from armarium_finding.queries import read_proposal
 from armarium_finding.schemas import Adjusted, JoinBody, MovePageBody, SplitBody
 
-router = APIRouter(tags=["finding"])
+router = Router(tags=["finding"])
 
 _ROUTE: dict[str, Any] = {"response_model": written(Adjusted), "responses": REFUSALS(404, 409)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Annotated, Any, cast, get_args
 
-from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
+from fastapi import File, Form, Query, Request, Response, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
@@ -16,6 +16,7 @@ from armarium.api import (
     CurrentEngine,
     CurrentLibrary,
     Invalid,
+    Router,
     act,
     json_response,
     reading_past,
@@ -35,7 +36,7 @@ from armarium_formats.schemas.exchange import CheckedFile, CheckFile, Exported, 
 from armarium_formats.schemas.verifying import VerifiedFile, VerifyFile
 from armarium_formats.verifying import verify_on_disk
 
-router = APIRouter(tags=["formats"])
+router = Router(tags=["formats"])
 
 
 _BYTES: dict[int | str, dict[str, Any]] = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from sqlalchemy import select
 
-from armarium.api import REFUSALS, CurrentLibrary, Library, json_response, open_image
+from armarium.api import REFUSALS, CurrentLibrary, Library, Router, json_response, open_image
 from armarium_documents.api import document, page_image, require_live
 from armarium_georeference.annotations import write_annotation
 from armarium_georeference.errors import no_map, no_picture
@@ -17,7 +17,7 @@ from armarium_georeference.records import GeoreferenceAnnotation
 from armarium_georeference.transforms import require_ready, transform_of
 from armarium_source_model.api import counting_readings, passes, reading_rule
 
-router = APIRouter(prefix="/api/georeference", tags=["georeference"])
+router = Router(prefix="/api/georeference", tags=["georeference"])
 
 _CLOSED = (
     "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

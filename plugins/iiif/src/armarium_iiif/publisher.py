@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
-from urllib.robotparser import RobotFileParser
 
 from armarium.api import Egress, Forbidden, Limits, RetryLater, ServiceError, Unavailable, seconds_to_wait
 from armarium_iiif.downloads import SECONDS
 from armarium_iiif.manifest_reader import MAX_BYTES
+
+if TYPE_CHECKING:
+    from urllib.robotparser import RobotFileParser
 
 ACCEPT: Final = 'application/ld+json;profile="http://iiif.io/api/presentation/3/context.json",application/json;q=0.9,*/*;q=0.5'
 LONGEST_PAUSE: Final = 30.0
@@ -83,6 +85,8 @@ class Publisher:
             self._asked_at[host] = time.monotonic()
 
     def _ask_robots(self, host: str) -> RobotFileParser:
+        from urllib.robotparser import RobotFileParser
+
         robots = RobotFileParser()
         lines: list[str] = []
         try:

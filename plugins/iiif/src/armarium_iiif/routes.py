@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, File, Form, Path, Query, Request, Response, UploadFile
+from fastapi import File, Form, Path, Query, Request, Response, UploadFile
 from starlette.responses import RedirectResponse
 
 from armarium.api import (
@@ -14,6 +14,7 @@ from armarium.api import (
     AskedAsOf,
     CurrentEngine,
     Library,
+    Router,
     act,
     is_unchanged,
     json_response,
@@ -38,7 +39,7 @@ from armarium_iiif.schemas import (
     TermPage,
 )
 
-router = APIRouter(tags=["iiif"])
+router = Router(tags=["iiif"])
 
 _LD = {
     "content": {"application/ld+json": {}},

@@ -8,11 +8,11 @@ from html import escape
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi import Form, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from armarium.api import REFUSALS, CurrentLibrary, NotFound
+from armarium.api import REFUSALS, CurrentLibrary, NotFound, Router
 from armarium_knowledge.queries import reconciling
 from armarium_knowledge.queries.entities import entity
 from armarium_knowledge.schemas import reconciliation as schemas
@@ -30,7 +30,7 @@ Prefix = Annotated[str, Query(max_length=1_000)]
 Cursor = Annotated[int, Query(ge=0, le=10**6)]
 Limit = Annotated[int, Query(ge=1, le=schemas.MOST_CANDIDATES)]
 
-router = APIRouter(
+router = Router(
     prefix="/api/reconcile/{token}/{edition}",
     tags=["reconciliation"],
     responses=REFUSALS(401, 403, 404, 409, 422),

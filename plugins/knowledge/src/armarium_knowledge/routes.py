@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
-from armarium.api import REFUSALS, CurrentLibrary
+from armarium.api import REFUSALS, CurrentLibrary, Router
 from armarium_knowledge.biography import MEDIA, biography, file_name, write_biography
 
-router = APIRouter(tags=["entities"])
+router = Router(tags=["entities"])
 
 
 @router.get(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
-from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, bundled_fonts
+from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, Router, bundled_fonts
 from armarium_paleography.errors import unknown_font
 from armarium_paleography.queries.letterforms import Character
 from armarium_paleography.queries.sheets import (
@@ -22,7 +22,7 @@ from armarium_paleography.queries.sheets import (
 )
 from armarium_paleography.records.likeness import Fonts
 
-router = APIRouter(prefix="/api", tags=["paleography"])
+router = Router(prefix="/api", tags=["paleography"])
 
 PNG: dict[int | str, dict[str, Any]] = {
     200: {

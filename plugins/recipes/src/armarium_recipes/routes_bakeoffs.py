@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from armarium.api import (
     REFUSALS,
     CurrentEngine,
     CurrentLibrary,
     CurrentPrincipal,
+    Router,
     act,
     json_response,
     written,
@@ -20,7 +21,7 @@ from armarium_recipes.bakeoffs.pictures import drawing, page
 from armarium_recipes.queries.bakeoffs import read_bakeoff
 from armarium_recipes.schemas.bakeoffs import Bakeoff, StartBakeoff
 
-router = APIRouter(tags=["recipes"])
+router = Router(tags=["recipes"])
 
 
 @router.post(

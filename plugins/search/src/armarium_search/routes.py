@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import Body, Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, act, written
+from armarium.api import REFUSALS, CurrentLibrary, Router, act, written
 from armarium_search.schemas import FolderPath, Id, Reordered
 
-router = APIRouter(tags=["search"])
+router = Router(tags=["search"])
 
 
 @router.post(

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, Invalid, act, written
+from armarium.api import REFUSALS, CurrentLibrary, Invalid, Router, act, written
 from armarium_documents.api import require_document
 from armarium_source_model.queries.drawing import page_drawing_png
 from armarium_source_model.queries.pictures import LARGEST, SMALLEST, USUAL, segment_picture
 from armarium_source_model.schemas.segments import SegmentOut, SegmentUpdate
 from armarium_source_model.schemas.settings import ResolvedSettings, SettingPut
 
-router = APIRouter(prefix="/api/segments", tags=["segments"])
-settings = APIRouter(prefix="/api/source-settings", tags=["source settings"])
+router = Router(prefix="/api/segments", tags=["segments"])
+settings = Router(prefix="/api/source-settings", tags=["source settings"])
 
 
 @router.get(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal
+from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, Router
 from armarium_workflows.queries import run_row
 from armarium_workflows.stream import RunStream
 
-router = APIRouter(tags=["workflows"])
+router = Router(tags=["workflows"])
 
 
 @router.get(

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -29,7 +29,7 @@ def text_of(value: str) -> str:
         return value
     if _ILLEGAL.search(value):
         value = _ILLEGAL.sub("", value)
-    return escape(value, {"\r": "&#13;"})
+    return escape(value, quote=False).replace("\r", "&#13;")
 
 
 def attribute_of(value: str) -> str:
@@ -38,7 +38,10 @@ def attribute_of(value: str) -> str:
         return value
     if _ILLEGAL.search(value):
         value = _ILLEGAL.sub("", value)
-    return escape(value, _ATTRIBUTE_ESCAPES)
+    value = escape(value, quote=False)
+    for sign, written in _ATTRIBUTE_ESCAPES.items():
+        value = value.replace(sign, written)
+    return value
 
 
 def lawful(value: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentOwner, json_response
+from armarium.api import REFUSALS, CurrentEngine, CurrentOwner, Router, json_response
 from armarium_reading.providers.wire import GROUP
 from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.schemas.providers import ProviderModels, Providers
 
-router = APIRouter(tags=["reading"])
+router = Router(tags=["reading"])
 
 
 @router.get(

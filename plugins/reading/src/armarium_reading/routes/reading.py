@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from armarium.api import (
     REFUSALS,
     CurrentEngine,
     CurrentLibrary,
     CurrentPrincipal,
+    Router,
     act,
     json_response,
     written,
@@ -29,7 +30,7 @@ from armarium_reading.schemas.reading import (
 )
 from armarium_reading.taken_models import list_offers
 
-router = APIRouter(tags=["reading"])
+router = Router(tags=["reading"])
 
 Runtime = Annotated[str, Path(max_length=80, description="linereader, tesseract, …")]
 Model = Annotated[str, Path(max_length=300, description="Name of a model, or the id it is published under.")]

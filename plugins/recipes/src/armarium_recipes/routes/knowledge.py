@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
-from armarium.api import REFUSALS, CurrentEngine, CurrentPrincipal, Engine, json_response
+from armarium.api import REFUSALS, CurrentEngine, CurrentPrincipal, Engine, Router, json_response
 from armarium_recipes.errors import unknown_script, unknown_topic
 from armarium_recipes.knowledge import languages
 from armarium_recipes.knowledge import scripts as known_scripts
@@ -28,7 +28,7 @@ from armarium_recipes.schemas.knowledge import (
 )
 
 NAMED = ("code", "name", "number", "direction", "may_be_vertical")
-router = APIRouter(prefix="/api", tags=["recipes"])
+router = Router(prefix="/api", tags=["recipes"])
 
 Asked = Annotated[str, Query(max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=100)]

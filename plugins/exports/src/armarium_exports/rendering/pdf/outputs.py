@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from xml.sax.saxutils import escape
+from html import escape
 
 from armarium_exports.rendering.pdf.objects import PdfFile, text
 
@@ -70,7 +70,7 @@ def write_metadata(file: PdfFile, facts: Mapping[str, str], creator: str, *, arc
     """Write the XMP packet: *facts* by the names of Dublin Core, and PDF/A-2b where it is."""
     elements = []
     for name, value in facts.items():
-        inside = escape(value)
+        inside = escape(value, quote=False)
         if name in ("title", "description", "rights"):
             inside = f'<rdf:Alt><rdf:li xml:lang="x-default">{inside}</rdf:li></rdf:Alt>'
         elif name in ("creator", "date", "language", "publisher", "subject"):
@@ -83,7 +83,7 @@ def write_metadata(file: PdfFile, facts: Mapping[str, str], creator: str, *, arc
         '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""'
         ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"'
         ' xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/">'
-        f"{''.join(elements)}<xmp:CreatorTool>{escape(creator)}</xmp:CreatorTool><pdf:Producer>{PRODUCER}</pdf:Producer>{claim}"
+        f"{''.join(elements)}<xmp:CreatorTool>{escape(creator, quote=False)}</xmp:CreatorTool><pdf:Producer>{PRODUCER}</pdf:Producer>{claim}"
         '</rdf:Description></rdf:RDF></x:xmpmeta>\n<?xpacket end="w"?>'
     )
     # Unpacked, so that programs which do not know PDF find it.

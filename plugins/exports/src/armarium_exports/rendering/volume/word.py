@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
-from xml.sax.saxutils import escape
 
 from armarium.api import open_image
 from armarium_documents.api import PageImage
@@ -160,7 +160,8 @@ class WordVolume:
 
         rules = _RULE.format(kind="separator", at=-1) + _RULE.format(kind="continuationSeparator", at=0)
         notes = "".join(
-            _NOTE.format(at=at, text=escape(sound(note))) for at, note in enumerate(self._notes, 1)
+            _NOTE.format(at=at, text=escape(sound(note), quote=False))
+            for at, note in enumerate(self._notes, 1)
         )
         data = f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<w:footnotes {_WORDS}>{rules}{notes}</w:footnotes>'
         part = Part(PackURI("/word/footnotes.xml"), _FOOTNOTES, data.encode(), self._document.part.package)
