@@ -57,7 +57,8 @@ def find_changes(
         agreement = Agreement(table, touched.keys(), parting)
         for key, row in touched.items():
             now, ours = agreement.theirs.get(key), agreement.ours.get(key)
-            known = now or ours or row.before or agreement.find_version(key)
+            # A row that was removed is known by the page on which the source had it.
+            known = now or row.before or agreement.find_version(key) or ours
             if known is None:
                 continue
             base, sent_at, taken_at = agreement.find_base(key, part_of(table, key, known))
