@@ -294,10 +294,7 @@ class Step:
             queued.append((page, position))
 
         def along(conn: Connection, ids: list[str]) -> None:
-            handed = [
-                PageRow(page_id, node_id, "queued", job_id=job_id)
-                for (page_id, node_id), job_id in zip(queued, ids, strict=True)
-            ]
+            handed = [PageRow(*at, "queued", job_id=job_id) for at, job_id in zip(queued, ids, strict=True)]
             checkpoints.keep(conn, self.thread_id, self.node.id, [*rows, *handed])
 
         self.job.spawn_many(jobs, checkpoint=progress, along=along)
