@@ -281,7 +281,10 @@ class Pairs:
             if not expected.get(str(refusal.code), refusal.status < 500):
                 raise AssertionError(f"{where}: {refusal.detail}") from refusal
             return
-        left, found_rows = versions.merge(decided), read_rows(into)
+        with into.db.read() as conn:
+            asked = "SELECT created_at FROM audit WHERE id = ?"
+            now = conn.exec_driver_sql(asked, (outcome.audit_id,)).scalar_one()
+        left, found_rows = versions.merge(decided, now), read_rows(into)
         assert left is not None, f"{where}: merged, although both changed {list(versions.conflicts)[:3]}"
         chosen = decided == "take_theirs" and "rival" in versions.conflicts.values()
         if chosen or self.chosen_by_merges:

@@ -137,15 +137,51 @@ def test_a_line_that_both_sides_gave_to_a_campaign_is_in_one_after_the_merge(
     sides.run(sides.project, "campaign.assign", {"segment_id": line, "campaign_id": here})
     if chosen == "another":
         before = sides.state()
-        for decided, code in (({}, "merge_conflict"), ({"on_conflict": "take_theirs"}, "campaign_stands")):
+        for decided in ({}, {"on_conflict": "keep_both"}):
             with pytest.raises(Conflict) as refused:
                 sides.merge(**decided)
-            assert refused.value.code == code
+            assert refused.value.code == "merge_conflict"
+        taken = sides.merge(on_conflict="take_theirs")
+        assert (taken["inserted"], taken["updated"], campaigns_of(sides, line)) == (1, 1, [one["id"]])
+        sides.engine.undo(sides.project, [taken["audit_id"]], LOCAL_OWNER)
         assert differences(before, sides.state()) == []
     sides.merge(**({} if chosen == "the same" else {"on_conflict": "keep_ours"}))
+    assert campaigns_of(sides, line) == [here]
+
+
+def campaigns_of(sides: Sides, line: str) -> list[str]:
+    """Return the campaigns to which a line belongs now."""
+    asked = "SELECT campaign_id FROM campaign_member WHERE segment_id = ? AND superseded_at IS NULL"
     with sides.project.db.read() as conn:
-        asked = "SELECT campaign_id FROM campaign_member WHERE segment_id = ? AND superseded_at IS NULL"
-        assert list(conn.exec_driver_sql(asked, (line,)).scalars()) == [here]
+        return list(conn.exec_driver_sql(asked, (line,)).scalars())
+
+
+@pytest.mark.parametrize("ended_in", ["project", "branch"])
+def test_what_one_side_said_of_a_line_and_took_back_stands_against_nothing(
+    sides: Sides, ended_in: str
+) -> None:
+    hand = sides.run(sides.project, "hand.create", {"label": "A"})["id"]
+    page, line = sides.page.document_id, {"segment_id": sides.page.segment_ids[1]}
+    one, two = (
+        sides.run(sides.project, "campaign.create", {"document_id": page, "name": name})["id"]
+        for name in ("Text", "Rubrics")
+    )
+    sides.make_branch()
+    here, there = (sides.project, sides.branch) if ended_in == "project" else (sides.branch, sides.project)
+    sides.run(here, "campaign.assign", {**line, "campaign_id": two})
+    sides.run(here, "campaign.assign", {**line, "campaign_id": None})
+    sides.run(here, "letterform.set", {**line, "character": "r"})
+    sides.run(here, "letterform.clear", line)
+    said = sides.run(here, "hand.attribute", {**line, "hand_id": hand, "certainty": 0.5})
+    sides.run(here, "hand.attribution_withdraw", {"attribution_id": said["id"]})
+    shown = sides.run(here, "sign.add_instance", {**line, "sign_id": sides.sign, "certainty": 0.5})
+    sides.run(here, "sign.instance_withdraw", {"instance_id": shown["id"]})
+    sides.run(there, "campaign.assign", {**line, "campaign_id": one})
+    sides.run(there, "letterform.set", {**line, "character": "s"})
+    sides.run(there, "hand.attribute", {**line, "hand_id": hand})
+    sides.run(there, "sign.add_instance", {**line, "sign_id": sides.sign})
+    sides.merge()
+    assert campaigns_of(sides, line["segment_id"]) == [one]
 
 
 @pytest.mark.parametrize("name", ["letterform.set", "sign.add_instance", "hand.attribute"])

@@ -172,3 +172,20 @@ def test_a_reading_that_one_side_retracted_and_the_other_chose_or_corrected_is_a
         pair.merge()
     pair.merge(on_conflict="keep_ours")
     assert first_line(pair) == shown
+
+
+def test_two_sides_that_choose_different_passes_to_work_on_are_a_conflict(pair: Pair) -> None:
+    made = {"document_id": pair.page.document_id, "name": "By hand"}
+    passes = [pair.run(pair.project, "segment.pass_create", made)["id"] for _ in range(2)]
+    result = pair.run(pair.project, "branches.create", {"name": "Passes"})
+    pair.id, pair.path = result["id"], Path(result["library_path"])
+    for library, chosen in ((pair.project, passes[0]), (pair.branch, passes[1])):
+        pair.run(library, "segment.pass_choose", {"pass_id": chosen, "working": True})
+    (row,) = rows_in_conflict(pair)
+    assert (row["label"], row["why"]) == ("choice of the working pass", "both_changed")
+    for decided, chosen in (("keep_ours", passes[0]), ("take_theirs", passes[1])):
+        merged = pair.merge(on_conflict=decided)
+        with pair.project.db.read() as conn:
+            rows = raw_of(conn).execute("SELECT pass_id FROM segment_pass_choice").fetchall()
+        assert rows == [(chosen,)]
+        pair.engine.undo(pair.project, [merged["audit_id"]], LOCAL_OWNER)

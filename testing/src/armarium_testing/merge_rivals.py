@@ -45,6 +45,7 @@ class Rivalry:
                 versions.same.add(place)
             elif verdict == "rival":
                 versions.conflicts[place] = verdict
+                versions.rows_beside[place] = self.said[of]
                 things.add(of)
         for place in self.concerned:
             # That a former choice ended is part of what is decided.
@@ -88,7 +89,8 @@ class Rivalry:
         return tuple(row[name] for name in rules_of(self.versions.schema.by_name[place[0]]).rivals)
 
     def _stands(self, place: Place, row: Row) -> bool:
-        return place[0] == self.made or self.rules is None or row[self.rules.ended] is None
+        ended = rules_of(self.versions.schema.by_name[place[0]]).ended
+        return ended is None or row[ended] is None
 
     def _text(self, place: Place, side: Rows) -> Any:
         """What a row leads to: the text that was made, or of the row that was chosen."""

@@ -106,8 +106,8 @@ class ThreeVersions:
     def _is_left_out(self, place: Place) -> bool:
         return place in self.left_out and self.left_out[place] == self.theirs.get(place)
 
-    def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"]) -> Rows | None:
-        """Return the rows that a merge of everything leaves, or None where it is refused."""
+    def merge(self, on_conflict: Literal["refuse", "keep_ours", "take_theirs"], now: str = "") -> Rows | None:
+        """Return the rows that a merge of everything leaves *now*, or None where it is refused."""
         if self.conflicts and on_conflict == "refuse":
             return None
         if on_conflict == "take_theirs" and any(
@@ -123,6 +123,11 @@ class ThreeVersions:
                     merged.pop(other, None)
         while self._repair(merged):
             pass
+        for place, why in self.conflicts.items():
+            rules = rules_of(self.schema.by_name[place[0]])
+            if on_conflict == "take_theirs" and why == "rival" and rules.ended and not rules.choice:
+                for other in self.rows_beside[place] if place in merged else ():
+                    merged[other][rules.ended] = now
         return merged
 
     def is_torn(self, merged: Rows) -> bool:

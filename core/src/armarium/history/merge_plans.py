@@ -50,6 +50,16 @@ class MergePlan:
         return digests - {None}
 
     @property
+    def endings(self) -> dict[Place, tuple[Table, str]]:
+        """The rows that end here because a rival was taken, each with the column that says so."""
+        return {
+            (table.name, key): (table, ended)
+            for change in self.preferred
+            if change.place in self.inserts and (ended := _ending(change.table)) is not None
+            for table, key in change.rivals
+        }
+
+    @property
     def places(self) -> set[Place]:
         """The rows that it writes."""
         return self.inserts.keys() | self.updates.keys() | self.deletes.keys()
@@ -81,7 +91,11 @@ def plan_merge(
 def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
     columns = set(change.changed_columns)
     if change.status == "conflict":
-        undecided = {"keep_both": change.why != "rival", "take_theirs": change.why == "remade"}
+        one_stands = change.why == "rival" and _ending(change.table) is not None
+        undecided = {
+            "keep_both": change.why != "rival" or one_stands,
+            "take_theirs": change.why == "remade",
+        }
         if on_conflict == "keep_both" and change.why == "rival" and rules_of(change.table).choice is not None:
             # Both readings stay; which of them counts stays as it is here.
             plan.left_out.add(change.place)
@@ -117,6 +131,12 @@ def _add(plan: MergePlan, change: Change, on_conflict: OnConflict) -> None:
         }
         if values:
             plan.updates[change.place] = (change.table, values)
+
+
+def _ending(table: Table) -> str | None:
+    """Return the column by which a row of *table* ends where a rival is taken; of choices, whoever merges says which counts."""
+    rules = rules_of(table)
+    return rules.ended if rules.choice is None else None
 
 
 def _settle(
@@ -213,7 +233,8 @@ def write_plan(raw: sqlite3.Connection, schema: Schema, plan: MergePlan, now: st
         if deleted_keys:
             raw.executemany(f"DELETE FROM {quote_name(table.name)} WHERE {_is_row(table)}", deleted_keys)
     alike: dict[tuple[str, tuple[str, ...]], tuple[Table, list[Values]]] = {}
-    for (_, key), (table, values) in plan.updates.items():
+    ended = {place: (table, {column: now}) for place, (table, column) in plan.endings.items()}
+    for (_, key), (table, values) in (plan.updates | ended).items():
         names = tuple(sorted(values))
         rows = alike.setdefault((table.name, names), (table, []))[1]
         rows.append((*(values[name] for name in names), *_growth_values(table, now), *key))

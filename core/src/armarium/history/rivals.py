@@ -98,12 +98,10 @@ class _Rivalry:
         return tuple(row[places(table)[name]] for name in rules_of(table).rivals)
 
     def stands(self, place: Place, row: Values) -> bool:
-        """Return whether a row says anything; a choice that ended does not."""
-        if self.choices is None or not self.is_choice(place):
-            return True
-        choice = rules_of(self.choices).choice
-        assert choice is not None
-        return row[places(self.choices)[choice.ended]] is None
+        """Return whether a row says anything; one that ended does not."""
+        table = self.table_of(place)
+        ended = rules_of(table).ended
+        return ended is None or row[places(table)[ended]] is None
 
     def texts(self, raw: sqlite3.Connection, rows: Mapping[Place, Values]) -> dict[Place, object]:
         """Return what each row says: its text, or of a choice that of the row it names."""

@@ -83,8 +83,6 @@ class Choice:
 
     of: str
     """The column that names the row that counts."""
-    ended: str
-    """The column that is null while the choice stands."""
     text: str
     """The column of the other table that is compared."""
 
@@ -124,6 +122,9 @@ class TableRules:
     rivals: tuple[str, ...] = ()
     """Columns that say what a row is of, where two rows of the same are rivals: made on both sides of a branch, they are
     a conflict."""
+    ended: str | None = None
+    """The column that is null while a row stands: rivals are those that stand on both sides. Where one of theirs is taken, ours
+    ends."""
     choice: Choice | None = None
     """Set where a row says which row of another table counts; requires `rivals` of the same in both."""
     structure: Structure | None = None
@@ -149,6 +150,7 @@ def tracked(
     names: Iterable[str] = (),
     through: tuple[str, str] | None = None,
     rivals: Iterable[str] = (),
+    ended: str | None = None,
     choice: Choice | None = None,
     structure: Structure | None = None,
     stays_here: bool = False,
@@ -173,6 +175,7 @@ def tracked(
         names=tuple(names),
         through=through,
         rivals=tuple(rivals),
+        ended=ended,
         choice=choice,
         structure=structure,
         stays_here=stays_here,

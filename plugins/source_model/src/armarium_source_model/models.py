@@ -137,7 +137,8 @@ reading_choices = Table(
         label="choice of a reading",
         document="document_id",
         rivals=("segment_id", "kind"),
-        choice=Choice("representation_id", ended="superseded_at", text="content"),
+        ended="superseded_at",
+        choice=Choice("representation_id", text="content"),
     ),
 )
 """Which reading a person said counts; earlier choices stay with `superseded_at`, at most one stands per kind."""

@@ -209,7 +209,7 @@ def _bring_in(
         "branch_id": card.id,
         "groups": len(groups),
         "inserted": len(plan.inserts),
-        "updated": len(plan.updates),
+        "updated": len(plan.updates) + len(plan.endings),
         "deleted": len(plan.deletes),
         "left_out": len(plan.left_out),
         "files": files,

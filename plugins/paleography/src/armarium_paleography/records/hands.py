@@ -80,7 +80,9 @@ SAME_JUDGEMENT = ("hand_id", "segment_id", "provenance_kind", "created_by")
 @record(
     metadata,
     "hand_attribution",
-    tracked(label="attribution to a hand", document="document_id", rivals=SAME_JUDGEMENT),
+    tracked(
+        label="attribution to a hand", document="document_id", rivals=SAME_JUDGEMENT, ended="withdrawn_at"
+    ),
     reference("hand_id", "hand.id", index=False),
     reference("segment_id", segments.c.id),
     reference("document_id", documents.c.id),
@@ -135,7 +137,12 @@ class Assign(Params):
 @record(
     metadata,
     "campaign_member",
-    tracked(label="membership of a campaign", document="document_id", rivals=("segment_id",)),
+    tracked(
+        label="membership of a campaign",
+        document="document_id",
+        rivals=("segment_id",),
+        ended="superseded_at",
+    ),
     reference("segment_id", segments.c.id, index=False),
     reference("campaign_id", "campaign.id"),
     reference("document_id", documents.c.id),
@@ -157,7 +164,10 @@ class AssignReading(Params):
     metadata,
     "campaign_reading",
     tracked(
-        label="campaign of a reading", document="document_id", rivals=("representation_id", "campaign_id")
+        label="campaign of a reading",
+        document="document_id",
+        rivals=("representation_id", "campaign_id"),
+        ended="superseded_at",
     ),
     reference("representation_id", representations.c.id, index=False),
     reference("campaign_id", "campaign.id"),

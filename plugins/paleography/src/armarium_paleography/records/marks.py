@@ -182,7 +182,12 @@ Signs = part_of(Sign, "Signs", "The signs of the project.")
 @record(
     metadata,
     "sign_instance",
-    tracked(label="instance of a sign", document="document_id", rivals=("sign_id", "segment_id")),
+    tracked(
+        label="instance of a sign",
+        document="document_id",
+        rivals=("sign_id", "segment_id"),
+        ended="withdrawn_at",
+    ),
     reference("sign_id", "sign.id", index=False),
     reference("segment_id", segments.c.id),
     reference("document_id", documents.c.id),
@@ -258,7 +263,7 @@ Allographs = listed(Allograph, "Allographs", "The allographs of the project.")
 @record(
     metadata,
     "letterform",
-    tracked(label="letterform", document="document_id", rivals=("segment_id",)),
+    tracked(label="letterform", document="document_id", rivals=("segment_id",), ended="withdrawn_at"),
     reference("segment_id", segments.c.id, index=False),
     reference("document_id", documents.c.id),
     reference("allograph_id", "letterform_allograph.id", required=False),
