@@ -75,7 +75,8 @@ class RestrictedProject:
     def branch(self) -> RestrictedProject:
         """Return a branch of it, made now, with the same pages; its client names the project all the same."""
         branch_id = new_id()
-        with copy_project(self.engine, self.library, "Copy", branch_id, LOCAL_OWNER) as temporary:
+        copied = (self.engine, self.library, "Copy", branch_id, LOCAL_OWNER)
+        with copy_project(*copied, action_name="branches.create") as temporary:
             place = branches.place_of_branch(self.library.path, "Copy", branch_id)
             branches.keep(temporary, place)
         return replace(self, library=self.engine.libraries.open_only(place))

@@ -17,7 +17,7 @@ from armarium.history.capture import quote_name
 from armarium.ids import new_id
 from armarium.principals import Principal
 from armarium.projects import partial_branches
-from armarium.projects.branches import CREATE, BranchCard, folder_of, link_files, name_branch, note_card
+from armarium.projects.branches import BranchCard, folder_of, link_files, name_branch, note_card
 from armarium.projects.libraries import Library
 from armarium.projects.packages import DATABASE, lay_out, no_lock
 from armarium.projects.packages import read_card as read_card
@@ -38,10 +38,12 @@ def copy_project(
     principal: Principal,
     sees: Principal | None = None,
     folders: Sequence[str] = (),
+    *,
+    action_name: str,
 ) -> Iterator[Path]:
     """Lend a complete copy of *project* as the branch *branch_id*, under a temporary name in the folder of its branches.
 
-    It holds only what *sees* may see, where something is withheld from them, and of *folders* alone where some are named. Whoever keeps it renames it within the block; otherwise it is removed. Raises Unavailable when the disk refuses.
+    Its first step, which takes out what the project alone has, is one of the action *action_name*. It holds only what *sees* may see, where something is withheld from them, and of *folders* alone where some are named. Whoever keeps it renames it within the block; otherwise it is removed. Raises Unavailable when the disk refuses.
     """
     folder = folder_of(project.path)
     temporary = folder / f".{new_id()[-12:]}.new"
@@ -50,10 +52,10 @@ def copy_project(
         lay_out(temporary)
         visibility = project.db.visibility
         if folders or (sees is not None and visibility is not None and visibility.limits(sees)):
-            as_seen = (sees or principal, folders)
+            as_seen = (sees or principal, folders, action_name)
             partial_branches.copy_visible(engine, project, name, branch_id, temporary, principal, *as_seen)
         else:
-            _copy(engine, project, name, branch_id, temporary, principal)
+            _copy(engine, project, name, branch_id, temporary, principal, action_name)
     except (OSError, sqlite3.Error, DBAPIError) as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise refused_by_disk(error) or Unavailable(
@@ -70,7 +72,13 @@ def copy_project(
 
 
 def _copy(
-    engine: Engine, project: Library, name: str, branch_id: str, place: Path, principal: Principal
+    engine: Engine,
+    project: Library,
+    name: str,
+    branch_id: str,
+    place: Path,
+    principal: Principal,
+    action_name: str,
 ) -> None:
     project.db.backup(place / DATABASE)
     link_files(project.objects.root, place / "objects")
@@ -85,7 +93,7 @@ def _copy(
             raw = raw_of(conn)
             base = audit.head(raw)
             base_id = raw.execute("SELECT id FROM audit WHERE seq = ?", (base.seq,)).fetchone()
-            ctx, before, _ = engine.bus.open_step(conn, CREATE, copy, principal, None, schema)
+            ctx, before, _ = engine.bus.open_step(conn, action_name, copy, principal, None, schema)
             raw.execute("PRAGMA defer_foreign_keys=ON")
             for table in reversed(schema.tables):
                 if rules_of(table).stays_here:

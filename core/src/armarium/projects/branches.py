@@ -30,9 +30,6 @@ from armarium.store.objects import ObjectStore
 if TYPE_CHECKING:
     from armarium.engine import Engine
 
-CREATE = "branches.create"
-"""The name of the first step of a branch: what the project alone has is taken out of the copy."""
-
 
 @dataclass(frozen=True, slots=True)
 class BranchCard:

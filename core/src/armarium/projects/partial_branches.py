@@ -14,7 +14,7 @@ from armarium.history.capture import key_columns, quote_name
 from armarium.history.visibility import Visibility, WithheldRows
 from armarium.history.visible_rows import VisibleRows
 from armarium.principals import Principal
-from armarium.projects.branches import CREATE, BranchCard, link_or_copy, name_branch, note_card
+from armarium.projects.branches import BranchCard, link_or_copy, name_branch, note_card
 from armarium.projects.libraries import Library
 from armarium.projects.packages import DATABASE, no_lock, read_card
 from armarium.store.database import Database, raw_of
@@ -76,9 +76,10 @@ def copy_visible(
     principal: Principal,
     sees: Principal,
     folders: Sequence[str],
+    action_name: str,
 ) -> None:
     """Write into the empty package at *place* what *sees* may see of *project*, with the files that it names: of all of it,
-    or of *folders*.
+    or of *folders*. Its first step is one of the action *action_name*.
     """
     visibility = _WithinFolders(project, folders) if folders else project.db.visibility
     assert visibility is not None
@@ -93,7 +94,7 @@ def copy_visible(
             base = source.execute(
                 "SELECT seq, id, row_hash FROM main.audit ORDER BY seq DESC LIMIT 1"
             ).fetchone()
-            ctx, before, _ = engine.bus.open_step(conn, CREATE, copy, principal, None, schema)
+            ctx, before, _ = engine.bus.open_step(conn, action_name, copy, principal, None, schema)
             for table in schema.tables:
                 rules = rules_of(table)
                 travels = rules.kind in ("tracked", "append-only") or rules.carried

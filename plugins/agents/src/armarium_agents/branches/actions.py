@@ -54,6 +54,8 @@ from armarium_agents.branches.records import (
 )
 from armarium_documents.api import require_document
 
+CREATE = "branches.create"
+
 
 def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
     """Copy the project before the writer is taken, so that nobody waits for the copy."""
@@ -69,6 +71,7 @@ def _make(conductor: Conductor, p: BranchCreate) -> Outcome:
         principal,
         seen_by(conductor.engine, principal, p.for_token),
         _folders(project, p),
+        action_name=CREATE,
     ) as temporary:
         copied = p.model_copy()
         copied._copied = (branch_id, temporary)
@@ -84,7 +87,7 @@ def _folders(project: Library, p: BranchCreate) -> list[str]:
 
 
 @action(
-    "branches.create",
+    CREATE,
     result=Branch,
     summary="Make a branch: a copy of the project in which to propose changes; its undo leaves the package.",
     route=Route("POST", "/api/branches"),
@@ -104,6 +107,7 @@ def create(ctx: ActionContext, p: BranchCreate) -> dict[str, Any]:
             ctx.principal,
             seen_by(ctx.engine, ctx.principal, p.for_token),
             _folders(ctx.project, p),
+            action_name=CREATE,
         ) as temporary:
             return _keep(ctx, p, branch_id, temporary)
     return _keep(ctx, p, *p._copied)
