@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_fixtures import OWNER, Run, add_picture, count, picture, rows
+from documents_fixtures import OWNER, add_picture, count, picture, rows
 
 from armarium.api import Engine, Library
 from armarium_documents.queries.files import thumbnail_file
@@ -76,7 +76,9 @@ def test_a_thumbnail_of_a_lost_derived_folder_is_drawn_when_it_is_asked_for(
     assert thumbnail(library, page).size == (120, 90)
 
 
-def test_a_new_primary_gets_a_new_thumbnail(engine: Engine, library: Library, folder: Make, do: Run) -> None:
+def test_a_new_primary_gets_a_new_thumbnail_at_once_and_its_undo_the_former(
+    engine: Engine, library: Library, folder: Make, client: Any
+) -> None:
     from armarium_documents.api import add_rendition
 
     page = add_picture(engine, library, folder("Box"), picture())
@@ -94,12 +96,17 @@ def test_a_new_primary_gets_a_new_thumbnail(engine: Engine, library: Library, fo
             pixel_height=60,
         )
         engine.bus.close_step(ctx, before, raw, {}, undoable=True)
-    do("rendition.set_primary", {"document_id": page, "rendition_id": rendition})
+    choice = {"document_id": page, "rendition_id": rendition}
+    chosen = engine.run(library, "rendition.set_primary", choice, OWNER)
+    assert client.get(f"/api/documents/{page}/thumbnail").status_code == 200
+    assert thumbnail(library, page).size == (60, 60)
     assert rows(library, "SELECT role FROM rendition WHERE document_id = ? AND is_primary", page) == [
         ("enhanced",)
     ]
     engine.jobs.run_until_idle(library)
     assert thumbnail(library, page).size == (60, 60)
+    engine.undo(library, [chosen.audit_id], OWNER)
+    assert thumbnail(library, page).size == (120, 90)
 
 
 def test_documents_that_are_gone_or_broken_do_not_stop_the_rest(

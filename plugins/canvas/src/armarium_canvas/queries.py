@@ -22,7 +22,7 @@ from armarium.api import is_among, query
 from armarium_canvas import records
 from armarium_canvas.errors import no_canvas
 from armarium_canvas.records import Layout, items, places
-from armarium_documents.api import Node, documents, require_live, thumbnails
+from armarium_documents.api import Node, documents, renditions, require_live, thumbnail_sources
 
 MOST_UNPLACED = 400
 """Cards drawn in the strip of what has no place; the rest is counted."""
@@ -165,8 +165,8 @@ def _cards(folder_id: str) -> Select[Any]:
         documents.c.name,
         is_group.label("is_group"),
         select(func.count()).select_from(member).where(members).scalar_subquery().label("members"),
-        select(thumbnails.c.checksum)
-        .where(thumbnails.c.document_id == pictured)
+        thumbnail_sources.with_only_columns(renditions.c.checksum)
+        .where(renditions.c.document_id == pictured)
         .correlate(documents)
         .scalar_subquery()
         .label("thumbnail"),

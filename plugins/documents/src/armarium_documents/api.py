@@ -51,6 +51,7 @@ from armarium_documents.queries.files import primary_recording as primary_record
 from armarium_documents.queries.files import primary_row as primary_row
 from armarium_documents.queries.files import still_image as still_image
 from armarium_documents.queries.files import thumbnail_path as thumbnail_path
+from armarium_documents.queries.files import thumbnail_sources as thumbnail_sources
 from armarium_documents.queries.tree import Node as Node
 from armarium_documents.queries.tree import ancestor_ids as ancestor_ids
 from armarium_documents.queries.tree import count_withheld as count_withheld

@@ -252,7 +252,7 @@ thumbnails = Table(
     "thumbnail",
     metadata,
     Column("document_id", Text, primary_key=True),
-    # The object the thumbnail was drawn from, so that a new primary makes it stale.
+    # The object that was drawn last; what is shown is the primary picture (`thumbnail_sources`).
     Column("checksum", Text, nullable=False),
     Column("width", Integer, nullable=False),
     Column("height", Integer, nullable=False),

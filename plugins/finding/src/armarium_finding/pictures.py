@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import select
-
 from armarium.api import Library, ServiceError, is_among, open_image
-from armarium_documents.api import thumbnail_path, thumbnails
+from armarium_documents.api import renditions, thumbnail_path, thumbnail_sources
 from armarium_finding.models import pictures
 
 SIDE = 64
@@ -49,11 +47,8 @@ def look_of(path: Path) -> Look:
 def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
     """Return the looks of the pages that have a thumbnail; missing ones are computed and stored."""
     with library.db.read() as conn:
-        thumbnails_of_pages = select(thumbnails.c.document_id, thumbnails.c.checksum)
-        colours = {
-            row[0]: row[1]
-            for row in conn.execute(thumbnails_of_pages.where(is_among(thumbnails.c.document_id, page_ids)))
-        }
+        select_sources = thumbnail_sources.where(is_among(renditions.c.document_id, page_ids))
+        colours = {row.document_id: row.checksum for row in conn.execute(select_sources)}
         rows = conn.execute(pictures.select().where(is_among(pictures.c.document_id, list(colours))))
         kept_looks = {row.document_id: (row.checksum, Look(row.ink, int(row.hash, 16))) for row in rows}
     looks = {page: look for page, (checksum, look) in kept_looks.items() if colours[page] == checksum}

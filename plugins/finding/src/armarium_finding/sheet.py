@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from armarium.api import Library, PictureFont, ServiceError, is_among, open_image
-from armarium_documents.api import documents, thumbnail_path, thumbnails
+from armarium_documents.api import documents, renditions, thumbnail_path, thumbnail_sources
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -65,11 +65,8 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
     with library.db.read() as conn:
         select_names = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, page_ids))
         names = {row[0]: row[1] for row in conn.execute(select_names)}
-        select_thumbnails = select(thumbnails.c.document_id, thumbnails.c.checksum)
-        files = {
-            row[0]: row[1]
-            for row in conn.execute(select_thumbnails.where(is_among(thumbnails.c.document_id, page_ids)))
-        }
+        select_sources = thumbnail_sources.where(is_among(renditions.c.document_id, page_ids))
+        files = {row.document_id: row.checksum for row in conn.execute(select_sources)}
     notes = {finding["page_id"]: NOTES[finding["kind"]] for finding in proposal["findings"]}
     joins = {join["page_id"]: join["probability"] for join in proposal["joins"]}
     blocks = [_Block(document, ACROSS * CELL) for document in shown]

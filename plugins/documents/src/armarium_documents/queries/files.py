@@ -43,6 +43,15 @@ ARTIFACTS = Rows(artifacts, missing=unknown_artifact)
 REPRESENTATIONS = Rows(representations, missing=unknown_representation)
 REVISIONS = Rows(revisions)
 
+thumbnail_sources = select(renditions.c.document_id, renditions.c.checksum).where(
+    renditions.c.is_primary,
+    renditions.c.materialized,
+    select(thumbnails.c.document_id).where(thumbnails.c.document_id == renditions.c.document_id).exists(),
+)
+"""Of each document with a thumbnail, the checksum of the picture that it shows: the primary one as of now, also where a merge or an
+undo has just made it that.
+"""
+
 
 def renditions_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """Return a document's renditions in canonical order: the primary, then by role, then by age."""
@@ -218,16 +227,15 @@ def thumbnail_path(library: Library, checksum: str) -> Path:
 
 
 def thumbnail_file(library: Library, document_id: str) -> tuple[Path, str]:
-    """Return the thumbnail's file, which may have been lost with the `derived` folder or not be copied to a branch, and the
-    checksum of its source; NotFound if none has been made.
+    """Return the thumbnail's file, which may not be drawn yet of this picture, have been lost with the `derived` folder or not be
+    copied to a branch, and the checksum of its source; NotFound if none has been made.
     """
     with library.db.read() as conn:
-        drawn_from = select(thumbnails.c.checksum).where(thumbnails.c.document_id == document_id)
-        checksum = conn.execute(drawn_from).scalar()
-        if checksum is None:
+        source = conn.execute(thumbnail_sources.where(renditions.c.document_id == document_id)).first()
+        if source is None:
             require_document(conn, document_id)
             raise no_thumbnail(document_id)
-    return thumbnail_path(library, checksum), checksum
+    return thumbnail_path(library, source.checksum), source.checksum
 
 
 _SUMMARY = select(
