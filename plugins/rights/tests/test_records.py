@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from restricted_project import EDITOR, MACHINE, RestrictedProject
@@ -199,3 +200,29 @@ def test_the_records_in_force_are_listed_with_what_they_are_about(project: Restr
     assert mine["id"] not in {item["id"] for item in seen["items"]}
     project.client.post(f"/api/rights/{answer['id']}/withdraw")
     assert answer["id"] not in {item["id"] for item in listed()["items"]}
+
+
+def test_a_branch_shows_what_its_project_states_of_its_pages_which_is_withdrawn_there(
+    project: RestrictedProject,
+) -> None:
+    page, branch = project.hidden_page.id, project.branch()
+    there = {"X-Service-Library-Path": quote(str(branch.library.path))}
+    common = {record["id"] for record in project.client.get("/api/rights").json()["items"]}
+    of_project = project.restrict(project.box, readers=["a"])["id"]
+    # In the branch it lies elsewhere by now.
+    branch.do("document.move", {"ids": [page], "parent_id": None})
+    stated = {"target_kind": "document", "target_id": page, "model_use": "local"}
+    own = branch.do("rights.set", stated)["id"]
+    listed = project.client.get("/api/rights", headers=there).json()
+    of_branch = {record["id"]: record["of_project"] for record in listed["items"]}
+    assert of_branch == {**dict.fromkeys(common, False), own: False, of_project: True}
+    assert (listed["items"][0]["id"], listed["total"]) == (own, len(of_branch))
+    asked = {"target_kind": "document", "target_id": page}
+    combined = project.client.get("/api/rights/effective", params=asked, headers=there).json()
+    assert (combined["readers"], combined["model_use"]) == (["a"], "local")
+    assert combined["record_ids"][-2:] == [of_project, own]
+    refused = project.client.post(f"/api/rights/{of_project}/withdraw", headers=there)
+    assert (refused.status_code, refused.json()["code"]) == (409, "of_project")
+    project.do("rights.withdraw", {"record_id": of_project})
+    combined = project.client.get("/api/rights/effective", params=asked, headers=there).json()
+    assert (combined["readers"], combined["model_use"]) == (None, "local")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarium.api import ActionContext, Route, RowRule, action, new_id
-from armarium_rights.errors import already_withdrawn
-from armarium_rights.queries import as_answer, target
+from armarium_rights.errors import already_withdrawn, withdrawn_in_project
+from armarium_rights.queries import as_answer, lend_project, target
 from armarium_rights.records import Record, SetParams, WithdrawParams, records
 
 Image = Mapping[str, Any] | None
@@ -55,8 +55,14 @@ def set_rights(ctx: ActionContext, p: SetParams) -> dict[str, Any]:
 )
 def withdraw(ctx: ActionContext, p: WithdrawParams) -> dict[str, Any]:
     """The record is kept but no longer counts; undoing this step puts it in force again. Only a person may do
-    this.
+    this. In a branch, Conflict for one that holds because its project has it.
     """
+    row = Record.rows.get(ctx.conn, p.record_id)
+    if row is None or row["withdrawn_at"] is not None:
+        with lend_project(ctx.engine, ctx.project) as project:
+            of_project = None if project is None else Record.rows.get(project, p.record_id)
+        if of_project is not None and of_project["withdrawn_at"] is None:
+            raise withdrawn_in_project(p.record_id)
     row = Record.rows.row(ctx.conn, p.record_id)._asdict()
     if row["withdrawn_at"] is not None:
         raise already_withdrawn(p.record_id)

@@ -26,6 +26,11 @@ already_withdrawn = Conflict.saying(
     "The rights record {record_id} was already withdrawn. Undo that step to put it in force again.",
     record_id="record_id",
 )
+withdrawn_in_project = Conflict.saying(
+    "of_project",
+    "The rights record {record_id} is one of the project of this branch, and holds here as long as it does there. Withdraw it in the project.",
+    record_id="record_id",
+)
 loosened_by_machine = Forbidden.saying(
     "person_only",
     "A rights record limits what would be moved, and would not apply in the new place. Only a person may "

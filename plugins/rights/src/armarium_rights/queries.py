@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import Query
 from sqlalchemy import Connection, and_, case, func, or_, select, true
 
-from armarium.api import is_among, query
+from armarium.api import Engine, Library, branches, is_among, query
 from armarium_documents.api import documents, renditions
 from armarium_rights.errors import no_such_project, unknown_target
 from armarium_rights.records import Effective, RecordsPage, TargetKind, records
@@ -119,44 +120,78 @@ def combine_records(records_found: Sequence[Mapping[str, Any]]) -> dict[str, Any
     }
 
 
+@contextmanager
+def lend_project(engine: Engine, library: Library) -> Iterator[Connection | None]:
+    """Lend the project of a branch as the caller sees it, since its records hold in the branch too; None where *library* is no
+    branch, or this engine does not know the project. Raises what opening it does.
+    """
+    card = branches.card_of(library) if library.is_branch else None
+    project = None if card is None else branches.find_project(engine, library.path, card.project_uuid)
+    if project is None:
+        yield None
+        return
+    with project.db.read() as conn:
+        yield conn
+
+
 @query(
-    "/api/rights", summary="The rights records in force", answer=RecordsPage, refusals=(), name="list_rights"
+    "/api/rights",
+    summary="The rights records in force; in a branch, those of its project too",
+    answer=RecordsPage,
+    refusals=(409,),
+    name="list_rights",
 )
 def list_records(
     conn: Connection,
+    engine: Engine,
+    library: Library,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> dict[str, Any]:
     """Return the newest first; of what the caller may not see there is none."""
-    newest = (records.c.created_at.desc(), records.c.id.desc())
     query = select(records, documents.c.name).outerjoin(documents, documents.c.id == records.c.document_id)
-    rows = conn.execute(query.where(live).order_by(*newest).limit(limit).offset(offset)).all()
+    rows_by_id = {row.id: (row, False) for row in conn.execute(query.where(live))}
+    with lend_project(engine, library) as project:
+        for row in () if project is None else project.execute(query.where(live)):
+            rows_by_id.setdefault(row.id, (row, True))
+    newest = sorted(rows_by_id.values(), key=lambda pair: (pair[0].created_at, pair[0].id), reverse=True)
     items = [
-        {**as_answer(row._asdict()), "document_id": row.document_id, "target_name": row.name} for row in rows
+        {
+            **as_answer(row._asdict()),
+            "document_id": row.document_id,
+            "target_name": row.name,
+            "of_project": of_project,
+        }
+        for row, of_project in newest[offset : offset + limit]
     ]
-    total = conn.execute(select(func.count()).select_from(records).where(live)).scalar_one()
-    return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+    return {"items": items, "count": len(items), "total": len(rows_by_id), "limit": limit, "offset": offset}
 
 
 @query(
     "/api/rights/effective",
     summary="What applies to a target: every record above it, combined so that each only tightens",
     answer=Effective,
-    refusals=(404,),
+    refusals=(404, 409),
 )
 def effective(
     conn: Connection,
+    engine: Engine,
+    library: Library,
     target_kind: TargetKind,
     target_id: Annotated[str, Query(min_length=1, max_length=200)],
 ) -> dict[str, Any]:
     """The records of the project, of the documents above the target, of the regions that contain it, and its
-    own.
+    own. In a branch also those that its project has of them, wherever they lie there.
     """
     document_id, segment_id = target(conn, target_kind, target_id)
-    applying_records = applying(
-        conn, [document_id] if document_id else [], [segment_id] if segment_id else []
-    )
-    return {"target_kind": target_kind, "target_id": target_id, **combine_records(applying_records)}
+    pages, parts = [document_id] if document_id else [], [segment_id] if segment_id else []
+    own = applying(conn, pages, parts)
+    own_ids = {row["id"] for row in own}
+    with lend_project(engine, library) as project:
+        above = (documents_above(conn, pages), segments_above(conn, parts))
+        of_project = [] if project is None else applying(project, *above)
+    combined = combine_records([*(row for row in of_project if row["id"] not in own_ids), *own])
+    return {"target_kind": target_kind, "target_id": target_id, **combined}
 
 
 def target(conn: Connection, kind: str, target_id: str) -> tuple[str | None, str | None]:

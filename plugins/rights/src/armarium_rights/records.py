@@ -104,6 +104,8 @@ class StandingRecord(Record):
 
     document_id: str | None
     target_name: str | None
+    of_project: bool
+    """Whether it is one of a branch's project alone: it holds in the branch too, and is withdrawn in the project."""
 
 
 RecordsPage = paged(StandingRecord, "RightsRecords", "The records in force, the newest first.")

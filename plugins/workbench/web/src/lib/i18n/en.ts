@@ -670,6 +670,7 @@ export const en = {
   'rights.models.none': 'No model may receive it',
   'rights.models.local': 'Only models on this machine may receive it',
   'rights.models.cloud': 'Any model may receive it',
+  'rights.ofProject': 'Stated in the project of this branch, and withdrawn there.',
   'rights.withdraw': 'Withdraw',
   'rights.withdrawn': 'The statement is withdrawn.',
   'rights.set': 'Stated.',

@@ -678,6 +678,7 @@ export const catalogue: Catalogue = {
   'rights.models.none': 'Ningún modelo puede recibirlo',
   'rights.models.local': 'Solo pueden recibirlo modelos de este equipo',
   'rights.models.cloud': 'Cualquier modelo puede recibirlo',
+  'rights.ofProject': 'Declarado en el proyecto de esta rama; se retira allí.',
   'rights.withdraw': 'Retirar',
   'rights.withdrawn': 'La declaración está retirada.',
   'rights.set': 'Declarado.',
