@@ -78,6 +78,9 @@ class _Pen:
         names = [column.name for column in table.columns]
         key = f"r{self.chance.randrange(10**6):06}"
         values = [self._value(table, column, key) for column in table.columns]
+        document = rules_of(table).document
+        if document is not None:
+            values[names.index(document)] = self._find_page(table, dict(zip(names, values, strict=True)))
         if any(
             value is None and not column.nullable for value, column in zip(values, table.columns, strict=True)
         ):
@@ -87,6 +90,21 @@ class _Pen:
             f" VALUES ({', '.join('?' * len(names))})",
             values,
         )
+
+    def _find_page(self, table: Table, row: dict[str, Any]) -> Any:
+        """Return the document of a new row; made anew, a row with the key of another is on the same page as that one."""
+        document = str(rules_of(table).document)
+        for key in key_columns(table):
+            parent = self._refers[table.name].get(key)
+            document_there = None if parent is None else rules_of(parent).document
+            if parent is not None and document_there is not None and key != document:
+                (name,) = map(quote_name, key_columns(parent))
+                statement = (
+                    f"SELECT {quote_name(document_there)} FROM {quote_name(parent.name)} WHERE {name} = ?"
+                )
+                found = self.raw.execute(statement, (row[key],)).fetchone()
+                return None if found is None else found[0]
+        return row[document]
 
     def update(self, table: Table) -> None:
         place = self._row(table)
