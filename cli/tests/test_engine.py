@@ -360,7 +360,7 @@ def test_a_second_engine_in_one_state_folder_is_refused(desk: Machine) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--uds", "u" * 120), "set SERVICE_UDS to a shorter one"),
+        (("--uds", "u" * 120), "Set SERVICE_UDS to a shorter one"),
         (("--uds", "taken"), "exists and is not a socket"),
     ],
 )

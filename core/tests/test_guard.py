@@ -373,7 +373,7 @@ def test_a_part_of_a_bomb_or_of_an_invalid_image_is_refused_too() -> None:
         (b"<?xml version='1.0'?><a/>", "XML or HTML"),
         (b"%PDF-1.7\n", "is a PDF"),
         (b"PK\3\4" + bytes(40), "ZIP"),
-        (bytes(range(256)), "no image"),
+        (bytes(range(256)), "not an image"),
         (b"\xff\xd8\xff", "header cannot be read"),
         (b"\x89PNG\r\n\x1a\n", "header cannot be read"),
         (b"II*\0\x08\0\0\0", "header cannot be read"),

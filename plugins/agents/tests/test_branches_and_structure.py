@@ -139,7 +139,7 @@ def test_what_was_split_or_joined_here_is_not_doubled_by_what_the_branch_made_of
     else:
         join(pair, pair.project)
     before = pair.state()
-    with pytest.raises(Conflict, match="split or joined here"):
+    with pytest.raises(Conflict, match="split or joined on one side only"):
         pair.merge(on_conflict="take_theirs")
     assert differences(before, pair.state()) == []
     with pair.project.db.read() as conn:

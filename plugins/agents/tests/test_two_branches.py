@@ -77,7 +77,7 @@ class Two:
                     self.pair.run(self.pair.project, "branches.merge", {**given, "on_conflict": "refuse"})
             if versions.merge(decided) is None:
                 # What the first split or joined, the second cannot bring beside it; it was told.
-                with pytest.raises(Conflict, match="split or joined here"):
+                with pytest.raises(Conflict, match="split or joined on one side only"):
                     self.pair.run(self.pair.project, "branches.merge", given)
                 continue
             steps.append(self.pair.run(self.pair.project, "branches.merge", given)["audit_id"])

@@ -139,7 +139,7 @@ def test_two_persons_on_one_line_do_not_overwrite_each_other(selection: Selectio
     assert line is not None
     do = selection.project.do
     do("quality.answer", {"line_id": line["line_id"], "text": "Anna's"}, ANNA)
-    with pytest.raises(Conflict, match="Anna answered this line already"):
+    with pytest.raises(Conflict, match="Anna has already answered this line"):
         do("quality.answer", {"line_id": line["line_id"], "text": "Ben's"}, BEN)
     outcome = do("quality.answer", {"line_id": line["line_id"], "text": "Ben's", "replace": True}, BEN)
     assert (outcome["truth"], outcome["answered_by"]) == ("Ben's", "Ben")

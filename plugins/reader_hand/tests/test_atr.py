@@ -283,8 +283,8 @@ def test_an_alphabet_that_is_none_is_refused(tmp_path: Path, letters: bytes | No
 @pytest.mark.parametrize(
     ("card", "why"),
     [
-        ({"dict": "/etc/passwd"}, "no files and no paths"),
-        ({"weights": "../../model.onnx"}, "no files and no paths"),
+        ({"dict": "/etc/passwd"}, "names no files or paths"),
+        ({"weights": "../../model.onnx"}, "names no files or paths"),
         ({"page": "file:///etc/passwd"}, "a web address"),
         ({"page": "/etc/passwd"}, "a web address"),
         ({"languages": ["../x"]}, "a list of tags"),

@@ -47,7 +47,7 @@ def test_two_folders_of_the_same_names_stay_apart_on_the_way_in_and_out(
     # A refused export leaves none of the folders that it had begun to write.
     (desk.home / "half" / "Box 4").mkdir(parents=True)
     (desk.home / "half" / "Box 4" / "0001.xml").touch()
-    assert "is there already" in desk.expect_refusal("export", "--out", "half")
+    assert "already exists" in desk.expect_refusal("export", "--out", "half")
     assert [path.name for path in (desk.home / "half").iterdir()] == ["Box 4"]
 
 

@@ -65,7 +65,7 @@ def test_a_page_is_drawn_with_its_lines(read_pages: Machine, monkeypatch: pytest
     with Image.open(out) as drawn:
         assert drawn.format == "PNG"
     before = out.read_bytes()
-    assert "is there already" in read_pages.expect_refusal("draw", "1.png", "--out", str(out))
+    assert "already exists" in read_pages.expect_refusal("draw", "1.png", "--out", str(out))
     read_pages.succeed("draw", "1.png", "--size", "256")
     # The file is written beside the page's own picture, never over it.
     assert Path(read_pages.home / "1-lines.png").is_file()

@@ -206,7 +206,7 @@ def test_export_writes_one_file_for_each_page_and_never_overwrites_unasked(
     assert answer.startswith(f"Wrote 2 files to {out}.\n")
     files = sorted(out.iterdir())
     files[1].write_text("mine")
-    assert "is there already; pass --overwrite" in read_pages.expect_refusal(*words)
+    assert "already exists; pass --overwrite" in read_pages.expect_refusal(*words)
     assert files[1].read_text() == "mine"
     assert sorted(out.iterdir()) == files
     read_pages.succeed(*words, "--overwrite")
