@@ -83,6 +83,18 @@ def counts_of(plan: dict[str, Any]) -> dict[str, int]:
     return {name: number for name, number in plan["counts"].items() if number}
 
 
+def test_the_rows_are_in_the_order_of_the_tree(desk: Desk) -> None:
+    box = desk.make("Box 1", doc_type="folder")
+    in_order: list[str] = []
+    for number in range(30):
+        folder = desk.make(f"{number}", box, doc_type="folder")
+        in_order = [folder, desk.make("inside", folder, doc_type="group"), *in_order]
+        to_the_front = {"ids": [folder], "parent_id": box, "after_id": None}
+        desk.client.post("/api/documents/move", json=to_the_front).raise_for_status()
+    table = desk.client.get("/api/documents/metadata", params={"parent_id": box}).text
+    assert [row["document.id"] for row in csv.DictReader(io.StringIO(table.lstrip("\ufeff")))] == in_order
+
+
 def test_a_table_as_excel_writes_it_is_taken_as_one_step_and_undone_as_one(desk: Desk) -> None:
     table = "\ufeffdocument.name;place;pages;sent;sealed;tags\r\n" \
         '0001.jpg;"Toledo; city";12,5;21.03.1750;ja;royal | sealed\r\n0002.jpg;Lima;3;1750-04;;"one;two"\r\n'  # fmt: skip

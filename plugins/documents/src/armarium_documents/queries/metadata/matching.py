@@ -21,7 +21,9 @@ BENEATH = (
     "WITH RECURSIVE down(id, level, sort_order, name, path) AS ("
     " SELECT d.id, 0, d.sort_order, d.name, {above} || '/' || d.name FROM document d WHERE {top} AND d.deleted_at IS NULL"
     " UNION ALL SELECT c.id, down.level + 1, c.sort_order, c.name, down.path || '/' || c.name FROM down"
-    " JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL AND down.level < 1000 ORDER BY 2 DESC, 3, 4, 1)"
+    " JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL AND down.level < 1000"
+    # SQLite leaves out the order of a part of a join, unless the part has a limit.
+    " ORDER BY 2 DESC, 3, 4, 1 LIMIT -1)"
 )
 """The live documents of a folder, or of the project, in the order of the tree, with their paths."""
 

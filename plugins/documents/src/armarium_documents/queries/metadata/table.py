@@ -32,7 +32,10 @@ def metadata_table(
     if ids is not None:
         parameters["ids"] = id_list(ids)
         from_clause, order = "json_each(:ids) j JOIN down w ON w.id = j.value", "ORDER BY j.key"
-    source = f"FROM {from_clause} JOIN document d ON d.id = w.id WHERE d.node_kind IN ('document', 'note')"
+    # With a plain join SQLite may begin with the documents, and their order would be that of an index.
+    source = (
+        f"FROM {from_clause} CROSS JOIN document d ON d.id = w.id WHERE d.node_kind IN ('document', 'note')"
+    )
     others = [field for field in SETTABLE if field not in _ALWAYS]
     filled = raw.execute(
         f"{start} SELECT {', '.join(f'max(CAST(COALESCE(d.{field}, ?) AS TEXT) NOT IN {_EMPTY})' for field in others)} {source}".replace(
