@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -151,13 +152,20 @@ def test_the_engines_end_is_no_interruption(chores: Any, make_engine: Callable[.
     assert chores.notes(job_id) == [0, 1, 2]
 
 
-def test_release_stops_the_work_and_a_later_request_carries_on(chores: Any) -> None:
+def test_release_stops_the_work_and_a_later_request_carries_on(
+    chores: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    detach = chores.engine.jobs.detach
+
+    def stop_and_open_the_gate(*given: Any, **named: Any) -> Any:
+        threading.Timer(0.2, chores.gate.open.set).start()
+        return detach(*given, **named)
+
+    monkeypatch.setattr(chores.engine.jobs, "detach", stop_and_open_the_gate)
     running = chores.put("chore-gated", {"items": 2})
     waiting = [chores.put("chore-gated", {"items": 1}) for _ in range(3)]
     chores.engine.jobs.start()
     assert chores.gate.reached.wait(60)
-    time.sleep(0.1)
-    chores.gate.open.set()
     result = chores.act("library.release", None, path=str(chores.library.path))
     assert result["status"] == "released"
     assert result["jobs_stopped"] >= 1

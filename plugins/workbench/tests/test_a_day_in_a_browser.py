@@ -149,7 +149,9 @@ def test_a_baseline_is_drawn_and_a_shape_carried_and_a_region_deleted(
     for place in ((100, 220), (600, 225)):
         page.mouse.click(*at(*place))
         page.wait_for_timeout(400)  # Two clicks, and not a double one.
-    page.keyboard.press("Enter")
+    # What is stated of the new line is answered before the line is taken back.
+    with page.expect_response(lambda response: "/api/editorial/segment/" in response.url):
+        page.keyboard.press("Enter")
     wait_until(lambda: len(shapes(day)) == 5)
     (shape,) = (shape for shape in shapes(day) if shape["baseline"])
     assert shape["baseline"] == [
