@@ -57,6 +57,7 @@ _BENEATH = (
     "ON d.parent_id = down.id) SELECT id FROM down WHERE EXISTS "
     f"(SELECT 1 FROM {passes} p WHERE p.document_id = down.id)"
 )
+_PAGES_OF = f"SELECT s.document_id, s.id FROM json_each(?) j CROSS JOIN {segments} s ON s.id = j.value"
 _ALL = f"INSERT OR IGNORE INTO {due_pages} SELECT DISTINCT document_id FROM {passes}"
 
 
@@ -94,7 +95,12 @@ def note_step(ctx: ActionContext) -> None:
                 if table.name in touched
             )
         )
-        changed = [page for page in changed if not splice(ctx.conn, page, read, rule)]
+        read_by_page: dict[str, set[str]] = {}
+        for page, segment_id in raw.execute(_PAGES_OF, (orjson.dumps(sorted(read - {None})).decode(),)):
+            read_by_page.setdefault(page, set()).add(segment_id)
+        changed = [
+            page for page in changed if not splice(ctx.conn, page, read_by_page.get(page, set()), rule)
+        ]
     for page in changed[:MOST_AT_ONCE]:
         bring_up_to_date(ctx.conn, page, rule)
     raw.executemany(
@@ -162,7 +168,7 @@ def _format_text(text: str) -> str:
 
 
 def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule) -> bool:
-    """Put new readings of the segments *read* into the page's row; False if other lines may change too.
+    """Put new readings of the page's segments *read* into its row; False if other lines may change too.
 
     The order of a page may depend on the direction of its texts; if a line keeps its direction and script,
     and had and has a text, only the line changes.
@@ -192,7 +198,7 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
             f"SELECT s.id FROM json_each(?) j JOIN {segments} s ON s.id = j.value "
             "WHERE s.document_id = ? AND s.pass_id = ? AND s.deleted_at IS NULL",
             (
-                orjson.dumps(sorted(segment_id for segment_id in read if segment_id)).decode(),
+                orjson.dumps(sorted(read)).decode(),
                 document_id,
                 pass_id,
             ),
