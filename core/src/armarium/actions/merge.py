@@ -51,7 +51,8 @@ def write_merge(
                 f"The merge was refused: {circle.why}. Merge without what was moved, or move it back first.",
                 code="merge_refused",
             )
-    planned_changes = [change for change in changes if change.place in plan.places]
+    planned_places = plan.places
+    planned_changes = [change for change in changes if change.place in planned_places]
     for table in ctx.schema.tables:
         rules = rules_of(table)
         if rules.document is not None and (rules.kind == "append-only" or rules.carried):

@@ -7,7 +7,7 @@ is. Nothing here writes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -99,7 +99,7 @@ def touched_since(raw: sqlite3.Connection, table: Table, audit_seq: int) -> dict
 
 def keys_touched_since(side: Side, table: Table) -> set[Key]:
     """Return the keys of `touched_since`."""
-    return set(_touched_keys(side, table))
+    return {row[:-1] for row in _images_since(side, table, "1")}
 
 
 def had_at(raw: sqlite3.Connection, table: Table, key: Key, audit_seq: int) -> bool:
@@ -114,22 +114,23 @@ def had_at(raw: sqlite3.Connection, table: Table, key: Key, audit_seq: int) -> b
 
 def made_since(side: Side, table: Table) -> dict[Key, int]:
     """Return which rows *side* did not have at its step and had since, and by which step each came last."""
-    return {key: step for key, step in _touched_keys(side, table).items() if step is not None}
+    made = "min(seq) IS min(CASE op WHEN 'I' THEN seq END), max(CASE op WHEN 'I' THEN audit_seq END)"
+    return {row[:-2]: row[-1] for row in _images_since(side, table, made) if row[-2]}
 
 
-def _touched_keys(side: Side, table: Table) -> dict[Key, int | None]:
-    """Return which rows were touched since the step of *side*, and for each that was made since, by which step last."""
+def _images_since(side: Side, table: Table, told: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the key of each row that was touched since the step of *side*, and what is *told* of its images, as SQL."""
     first = first_after(side.raw, table, side.since)
     if first is None:
-        return {}
+        return
     listed = ", ".join(quote_name(key) for key in key_columns(table))
-    rows = side.raw.execute(
-        f"SELECT {listed}, min(seq) IS min(CASE op WHEN 'I' THEN seq END), max(CASE op WHEN 'I' THEN audit_seq END)"
-        f" FROM {quote_name(history_name(table))} WHERE seq >= ? GROUP BY {listed}",
-        (first,),
-    )
     own = rules_of(table).own_keys
-    return {row[:-2]: row[-1] if row[-2] else None for row in rows if row[0] not in own}
+    for row in side.raw.execute(
+        f"SELECT {listed}, {told} FROM {quote_name(history_name(table))} WHERE seq >= ? GROUP BY {listed}",
+        (first,),
+    ):
+        if row[0] not in own:
+            yield row
 
 
 def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> dict[Key, Values]:

@@ -62,12 +62,14 @@ def differences(
         touched = keys_touched_since(target, table) | keys_touched_since(source, table)
         if not touched:
             continue
-        now, there = (live_rows(side.raw, table, touched) for side in (target, source))
+        # Of a change both rows are known.
+        unchanged = {key for key in touched if (table.name, key) not in by_place}
+        now, there = (live_rows(side.raw, table, unchanged) for side in (target, source))
         for key in touched:
-            after, beside = now.get(key), there.get(key)
+            change = by_place.get((table.name, key))
+            after, beside = (change.ours, change.theirs) if change else (now.get(key), there.get(key))
             if is_equal(table, after, beside):
                 continue
-            change = by_place.get((table.name, key))
             if change is None and after is None and parting.never_came(table, key):
                 # Left out before: the target removed nothing.
                 continue
