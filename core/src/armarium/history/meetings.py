@@ -7,7 +7,7 @@ it left alone it does not offer, and so nothing that was left out is taken back 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -17,11 +17,12 @@ from sqlalchemy import Table
 from armarium.history.net_differences import (
     Key,
     Side,
+    TouchedRow,
     Values,
     had_at,
     is_equal,
     live_rows,
-    made_since,
+    steps_touched,
     touched_since,
 )
 
@@ -43,30 +44,30 @@ class Parting:
 
     def __init__(self, source: Side, target: Side, meetings: Collection[Meeting] = ()) -> None:
         self.source, self.target, self.meetings = source, target, meetings
-        self._made = cache(made_since)
+        self.steps_touched = cache(steps_touched)
 
     def never_came(self, table: Table, key: Key) -> bool:
         """Return whether the source made a row that the target did not have whenever both met."""
         steps = {step for m in self.meetings for step in (m.steps[1], m.steps[1] - (m.into == "target"))}
-        return key in self._made(self.source, table) and not any(
+        return self.steps_touched(self.source, table).get(key) is not None and not any(
             had_at(self.target.raw, table, key, step) for step in steps
         )
 
 
 class Agreement:
-    """What both sides agree on of the rows *keys* of a table."""
+    """What both sides agree on of those rows of a table that the source *touched* since the copies parted."""
 
-    def __init__(self, table: Table, keys: Collection[Key], parting: Parting) -> None:
-        self._table, self._parting = table, parting
-        self.theirs = live_rows(parting.source.raw, table, keys)
-        self.ours = live_rows(parting.target.raw, table, keys)
+    def __init__(self, table: Table, touched: Mapping[Key, TouchedRow], parting: Parting) -> None:
+        self._table, self._touched, self._parting = table, touched, parting
+        self.theirs = live_rows(parting.source.raw, table, touched)
+        self.ours = live_rows(parting.target.raw, table, touched)
         self._later = cache(lambda side, step: touched_since(side.raw, table, step))
 
     def find_base(self, key: Key, part: str) -> tuple[Values | None, int, int]:
         """Return what both sides last agreed on of a row of *part*, the step of the source with which it was merged last, and the
         one by which the source took it.
         """
-        base = back = self._row_at("source", key, self._parting.source.since)
+        base = back = self._touched[key].before
         sent_at, taken_at = self._parting.source.since, 0
         for meeting in self._parting.meetings:
             if part not in meeting.parts:
@@ -75,13 +76,11 @@ class Agreement:
             if meeting.into == "target":
                 sent_at = at_source
                 sent = self._row_at("source", key, at_source)
-                kept = [self._row_at("target", key, step) for step in (at_target - 1, at_target)]
-                base, back = self._agree(base, back, sent, kept)
+                base, back = self._agree(key, base, back, sent, "target", at_target)
             else:
                 taken_at = at_source
                 sent = self._row_at("target", key, at_target)
-                kept = [self._row_at("source", key, step) for step in (at_source - 1, at_source)]
-                back, base = self._agree(back, base, sent, kept)
+                back, base = self._agree(key, back, base, sent, "source", at_source)
         return base, sent_at, taken_at
 
     def find_version(self, key: Key) -> Values | None:
@@ -98,14 +97,16 @@ class Agreement:
         )
 
     def _agree(
-        self, base: Values | None, back: Values | None, sent: Values | None, kept: list[Values | None]
+        self, key: Key, base: Values | None, back: Values | None, sent: Values | None, into: Which, step: int
     ) -> tuple[Values | None, Values | None]:
-        """Return what both agree on after a merge of *sent*: toward the side it was merged into, of which *base* was agreed on and
-        which was *kept* before and after it, and the other way, of which *back* was.
+        """Return what both agree on of a row after a merge of *sent* in *step* of the side *into*: toward that side, of which *base*
+        was agreed on, and the other way, of which *back* was.
         """
-        if is_equal(self._table, sent, base) or all(is_equal(self._table, back, row) for row in kept):
+        if is_equal(self._table, sent, base):
             return sent, back
-        before, after = kept
+        before, after = (self._row_at(into, key, at) for at in (step - 1, step))
+        if is_equal(self._table, back, before) and is_equal(self._table, back, after):
+            return sent, back
         if sent is None or base is None or back is None or before is None or after is None:
             return sent, sent
         return sent, tuple(

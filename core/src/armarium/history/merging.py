@@ -54,14 +54,15 @@ def find_changes(
         touched = touched_since(parting.source.raw, table, parting.source.since)
         if not touched:
             continue
-        agreement = Agreement(table, touched.keys(), parting)
+        agreement = Agreement(table, touched, parting)
         for key, row in touched.items():
             now, ours = agreement.theirs.get(key), agreement.ours.get(key)
             # A row that was removed is known by the page on which the source had it.
             known = now or row.before or agreement.find_version(key) or ours
             if known is None:
                 continue
-            base, sent_at, taken_at = agreement.find_base(key, part_of(table, key, known))
+            part = part_of(table, key, known) if parting.meetings else ""
+            base, sent_at, taken_at = agreement.find_base(key, part)
             if is_equal(table, base, now) or (now is None and parting.never_came(table, key)):
                 continue
             steps = tuple(step for step in row.steps if step > sent_at)
@@ -77,7 +78,7 @@ def judge(schema: Schema, changes: Sequence[Change], parting: Parting) -> None:
     target = parting.target
     for change in changes:
         _compare(change)
-    find_rivals(schema, changes, parting.source, target, by_place)
+    find_rivals(schema, changes, parting, by_place)
     for table in {change.table: None for change in changes}:
         _find_taken(table, [c for c in changes if c.table is table and c.status == "clean"], target, by_place)
     find_restructured_here(schema, changes, parting, by_place)

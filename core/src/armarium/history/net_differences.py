@@ -7,7 +7,7 @@ is. Nothing here writes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -97,9 +97,22 @@ def touched_since(raw: sqlite3.Connection, table: Table, audit_seq: int) -> dict
     return {key: TouchedRow(before.get(key), its) for key, its in steps.items() if key[0] not in own}
 
 
-def keys_touched_since(side: Side, table: Table) -> set[Key]:
-    """Return the keys of `touched_since`."""
-    return {row[:-1] for row in _images_since(side, table, "1")}
+def steps_touched(side: Side, table: Table) -> dict[Key, int | None]:
+    """Return the keys of `touched_since` the step of *side*, with the step by which a row came last that it did not have then; None for
+    the others.
+    """
+    first = first_after(side.raw, table, side.since)
+    if first is None:
+        return {}
+    listed = ", ".join(quote_name(key) for key in key_columns(table))
+    rows = side.raw.execute(
+        f"SELECT {listed}, CASE WHEN min(seq) IS min(CASE op WHEN 'I' THEN seq END)"
+        " THEN max(CASE op WHEN 'I' THEN audit_seq END) END"
+        f" FROM {quote_name(history_name(table))} WHERE seq >= ? GROUP BY {listed}",
+        (first,),
+    )
+    own = rules_of(table).own_keys
+    return {row[:-1]: row[-1] for row in rows if row[0] not in own}
 
 
 def had_at(raw: sqlite3.Connection, table: Table, key: Key, audit_seq: int) -> bool:
@@ -110,27 +123,6 @@ def had_at(raw: sqlite3.Connection, table: Table, key: Key, audit_seq: int) -> b
         (*key, audit_seq),
     ).fetchone()
     return key in live_rows(raw, table, [key]) if image is None else image[0] != "I"
-
-
-def made_since(side: Side, table: Table) -> dict[Key, int]:
-    """Return which rows *side* did not have at its step and had since, and by which step each came last."""
-    made = "min(seq) IS min(CASE op WHEN 'I' THEN seq END), max(CASE op WHEN 'I' THEN audit_seq END)"
-    return {row[:-2]: row[-1] for row in _images_since(side, table, made) if row[-2]}
-
-
-def _images_since(side: Side, table: Table, told: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the key of each row that was touched since the step of *side*, and what is *told* of its images, as SQL."""
-    first = first_after(side.raw, table, side.since)
-    if first is None:
-        return
-    listed = ", ".join(quote_name(key) for key in key_columns(table))
-    own = rules_of(table).own_keys
-    for row in side.raw.execute(
-        f"SELECT {listed}, {told} FROM {quote_name(history_name(table))} WHERE seq >= ? GROUP BY {listed}",
-        (first,),
-    ):
-        if row[0] not in own:
-            yield row
 
 
 def live_rows(raw: sqlite3.Connection, table: Table, keys: Collection[Key]) -> dict[Key, Values]:

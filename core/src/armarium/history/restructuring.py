@@ -13,7 +13,6 @@ from armarium.history.net_differences import (
     Key,
     Values,
     is_equal,
-    keys_touched_since,
     live_rows,
     places,
 )
@@ -59,7 +58,7 @@ def differences(
         if rules_of(table).stays_here:
             continue
         source, target = parting.source, parting.target
-        touched = keys_touched_since(target, table) | keys_touched_since(source, table)
+        touched = parting.steps_touched(target, table).keys() | parting.steps_touched(source, table).keys()
         if not touched:
             continue
         # Of a change both rows are known.

@@ -10,19 +10,20 @@ from typing import NamedTuple
 from sqlalchemy import Table
 
 from armarium.history.capture import key_columns
+from armarium.history.meetings import Parting
 from armarium.history.net_differences import (
     Key,
-    Side,
     Values,
     compared_columns,
     live_rows,
-    made_since,
     places,
 )
 from armarium.history.restructuring import Place, is_only_when
 from armarium.history.row_differences import Change, references
 from armarium.history.schema import Schema
 from armarium.store.tables import rules_of
+
+Row = tuple[Table, Key]
 
 AUTHORSHIP = frozenset({"provenance_kind", "created_by", "run_id"})
 """Columns that say who made a row: two rows that differ in them alone say the same."""
@@ -31,8 +32,7 @@ AUTHORSHIP = frozenset({"provenance_kind", "created_by", "run_id"})
 def find_rivals(
     schema: Schema,
     changes: Sequence[Change],
-    source: Side,
-    target: Side,
+    parting: Parting,
     by_place: Mapping[Place, Change],
 ) -> None:
     """Find what the source made or chose of something of which the target made or chose something else.
@@ -41,37 +41,48 @@ def find_rivals(
     """
     for rivalry in _rivalries(schema):
         own = [change for change in changes if change.table in rivalry.tables]
-        additions: dict[Place, Values] = {
-            change.place: change.theirs
+        additions: dict[Row, Values] = {
+            (change.table, change.key): change.theirs
             for change in own
             if change.base is None
             and change.ours is None
             and change.theirs is not None
-            and rivalry.stands(change.place, change.theirs)
+            and stands(change.table, change.theirs)
         }
-        undecided = rivalry.find_undecided(source, target, by_place) if additions else {}
-        texts = rivalry.texts(source.raw, additions)
-        contested: dict[Values, list[tuple[Table, Key]]] = {}
+        undecided = rivalry.find_undecided(parting, by_place) if additions else {}
+        texts = rivalry.texts(parting.source.raw, additions) if undecided else {}
+        contested: dict[Values, list[Row]] = {}
         for change in own if undecided else ():
-            if (row := additions.get(change.place)) is not None:
-                of = rivalry.thing(change.place, row)
-                rivalry.compare(change, row, texts[change.place], undecided.get(of, ()))
+            if (row := additions.get((change.table, change.key))) is not None:
+                of = thing_of(change.table, row)
+                rivalry.compare(change, row, texts[change.table, change.key], undecided.get(of, ()))
                 if change.status == "conflict":
                     contested.setdefault(of, change.rivals)
         for change in own if contested else ():
             # That a former choice ended is part of what is decided.
-            if change.status == "clean" and change.base is not None and rivalry.is_choice(change.place):
-                of = rivalry.thing(change.place, change.base)
+            if change.status == "clean" and change.base is not None and change.table is rivalry.choices:
+                of = thing_of(change.table, change.base)
                 if of in contested:
                     change.status, change.why, change.rivals = "conflict", "rival", contested[of]
 
 
-class _Decision(NamedTuple):
-    """A row of the target that was made of something, or chose among what was; by which step, and its text."""
+def thing_of(table: Table, row: Values) -> Values:
+    """Return of what a row is."""
+    return tuple(row[places(table)[name]] for name in rules_of(table).rivals)
 
-    place: Place
+
+def stands(table: Table, row: Values) -> bool:
+    """Return whether a row says anything; one that ended does not."""
+    ended = rules_of(table).ended
+    return ended is None or row[places(table)[ended]] is None
+
+
+class _Decision(NamedTuple):
+    """A row of the target that was made of something, or chose among what was, and its text."""
+
+    table: Table
+    key: Key
     row: Values
-    step: int
     text: object
 
 
@@ -81,36 +92,16 @@ class _Rivalry:
 
     made: Table
     choices: Table | None
+    tables: list[Table]
 
-    @property
-    def tables(self) -> list[Table]:
-        return [self.made] if self.choices is None else [self.made, self.choices]
-
-    def is_choice(self, place: Place) -> bool:
-        return place[0] != self.made.name
-
-    def table_of(self, place: Place) -> Table:
-        return next(table for table in self.tables if table.name == place[0])
-
-    def thing(self, place: Place, row: Values) -> Values:
-        """Return of what a row is."""
-        table = self.table_of(place)
-        return tuple(row[places(table)[name]] for name in rules_of(table).rivals)
-
-    def stands(self, place: Place, row: Values) -> bool:
-        """Return whether a row says anything; one that ended does not."""
-        table = self.table_of(place)
-        ended = rules_of(table).ended
-        return ended is None or row[places(table)[ended]] is None
-
-    def texts(self, raw: sqlite3.Connection, rows: Mapping[Place, Values]) -> dict[Place, object]:
+    def texts(self, raw: sqlite3.Connection, rows: Mapping[Row, Values]) -> dict[Row, object]:
         """Return what each row says: its text, or of a choice that of the row it names."""
         if self.choices is None:
             return dict.fromkeys(rows)
         choice = rules_of(self.choices).choice
         assert choice is not None
         at, names = places(self.made)[choice.text], places(self.choices)[choice.of]
-        chosen_keys = {place: (row[names],) for place, row in rows.items() if self.is_choice(place)}
+        chosen_keys = {place: (row[names],) for place, row in rows.items() if place[0] is self.choices}
         chosen = live_rows(raw, self.made, set(chosen_keys.values())) if chosen_keys else {}
         return {
             place: row[at]
@@ -122,37 +113,42 @@ class _Rivalry:
         }
 
     def find_undecided(
-        self, source: Side, target: Side, by_place: Mapping[Place, Change]
+        self, parting: Parting, by_place: Mapping[Place, Change]
     ) -> dict[Values, list[_Decision]]:
-        """Return what the target says of each thing since nothing of the same was taken from the source."""
-        steps: dict[Place, int] = {}
-        rows: dict[Place, Values] = {}
+        """Return what the target says of each thing since nothing of the same was taken from the source, the oldest first."""
+        steps: dict[Row, int] = {}
+        rows: dict[Row, Values] = {}
         decided: dict[Values, int] = {}
         for table in self.tables:
-            keys_made = made_since(target, table)
-            there = live_rows(source.raw, table, keys_made.keys())
-            for key, row in live_rows(target.raw, table, keys_made.keys()).items():
-                place = (table.name, key)
-                change = by_place.get(place)
+            came = {
+                key: step
+                for key, step in parting.steps_touched(parting.target, table).items()
+                if step is not None
+            }
+            here = live_rows(parting.target.raw, table, came)
+            there = live_rows(parting.source.raw, table, here) if here else {}
+            for key, row in here.items():
+                change = by_place.get((table.name, key))
                 if key in there if change is None else change.base is not None:
-                    of = self.thing(place, row)
-                    decided[of] = max(decided.get(of, 0), keys_made[key])
-                elif change is None and self.stands(place, row):
-                    steps[place], rows[place] = keys_made[key], row
-        texts = self.texts(target.raw, rows)
+                    of = thing_of(table, row)
+                    decided[of] = max(decided.get(of, 0), came[key])
+                elif change is None and stands(table, row):
+                    steps[table, key], rows[table, key] = came[key], row
+        texts = self.texts(parting.target.raw, rows) if rows else {}
         undecided: dict[Values, list[_Decision]] = {}
-        for place in sorted(steps, key=lambda place: steps[place]):
-            of = self.thing(place, rows[place])
-            if None not in of and steps[place] > decided.get(of, 0):
-                undecided.setdefault(of, []).append(_Decision(place, rows[place], steps[place], texts[place]))
+        for table, key in sorted(steps, key=lambda place: steps[place]):
+            row = rows[table, key]
+            of = thing_of(table, row)
+            if None not in of and steps[table, key] > decided.get(of, 0):
+                undecided.setdefault(of, []).append(_Decision(table, key, row, texts[table, key]))
         return undecided
 
     def compare(self, change: Change, row: Values, text: object, decisions: Sequence[_Decision]) -> None:
         """Compare what the source made or chose with the *decisions* of the target on the same; a choice there decides alone."""
-        choices = [decision for decision in decisions if self.is_choice(decision.place)]
-        others = [decision for decision in decisions if not self.is_choice(decision.place)]
+        choices = [decision for decision in decisions if decision.table is self.choices]
+        others = [decision for decision in decisions if decision.table is self.made]
         differs = any(decision.text != text for decision in choices or others)
-        if self.is_choice(change.place):
+        if change.table is self.choices:
             rivals = choices or others
             alike = bool(choices) and not differs
         else:
@@ -163,7 +159,7 @@ class _Rivalry:
             rivals = [*choices, *others]
         if alike or differs:
             change.status, change.why = "same" if alike else "conflict", "rival"
-            change.rivals = [(self.table_of(rival.place), rival.place[1]) for rival in rivals]
+            change.rivals = [(rival.table, rival.key) for rival in rivals]
 
 
 def _rivalries(schema: Schema) -> Iterator[_Rivalry]:
@@ -177,7 +173,8 @@ def _rivalries(schema: Schema) -> Iterator[_Rivalry]:
             }
     for table in schema.tracked:
         if rules_of(table).rivals and table not in among.values():
-            yield _Rivalry(table, among.get(table))
+            choices = among.get(table)
+            yield _Rivalry(table, choices, [table] if choices is None else [table, choices])
 
 
 def says_the_same(table: Table, left: Values, right: Values) -> bool:

@@ -123,8 +123,10 @@ def compare(
     def put(change: merging.Change, again: bool = False) -> None:
         about, document_id = _group_of(belonging, change)
         group_id = f"{about}:{document_id}" if document_id else about
-        part_id = row_id_of(change.table, change.key) or group_id
-        if again or max(change.steps) > turned_down.get(part_id, -1):
+        refused_at = -1
+        if turned_down:
+            refused_at = turned_down.get(row_id_of(change.table, change.key) or group_id, -1)
+        if again or max(change.steps) > refused_at:
             groups.setdefault(group_id, Group(group_id, about, document_id)).changes.append(change)
         else:
             held_back.setdefault(group_id, []).append(change)
@@ -218,10 +220,13 @@ def row_id_of(table: Table, key: merging.Key) -> str | None:
     """Return under which id what was decided on a row is remembered by itself, or None where it is remembered with its group: a row
     that may belong to a page through other rows comes into another group when these change.
     """
+    return f"{ROW}{table.name}:{','.join(map(str, key))}" if _may_change_page(table) else None
+
+
+@cache
+def _may_change_page(table: Table) -> bool:
     document = rules_of(table).document
-    if document is not None and not table.c[document].nullable:
-        return None
-    return f"{ROW}{table.name}:{','.join(map(str, key))}"
+    return document is None or bool(table.c[document].nullable)
 
 
 def part_of(table: Table, key: merging.Key, row: merging.Values) -> str:
