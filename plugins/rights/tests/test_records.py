@@ -226,3 +226,19 @@ def test_a_branch_shows_what_its_project_states_of_its_pages_which_is_withdrawn_
     project.do("rights.withdraw", {"record_id": of_project})
     combined = project.client.get("/api/rights/effective", params=asked, headers=there).json()
     assert (combined["readers"], combined["model_use"]) == (None, "local")
+
+
+def test_rights_of_a_branch_are_refused_with_the_reason_where_its_project_does_not_open(
+    project: RestrictedProject,
+) -> None:
+    there = {"X-Service-Library-Path": quote(str(project.branch().library.path))}
+    asked = {"target_kind": "document", "target_id": project.hidden_page.id}
+    project.engine.libraries.release(project.library.path)
+    database = project.library.path / "library.sqlite"
+    database.rename(database.with_name("away"))
+    for path, params in (("/api/rights", {}), ("/api/rights/effective", asked)):
+        answer = project.client.get(path, params=params, headers=there)
+        assert answer.status_code == 409, path
+        assert "incomplete" in answer.json()["detail"]
+    database.with_name("away").rename(database)
+    assert project.client.get("/api/rights", headers=there).status_code == 200
