@@ -181,7 +181,7 @@ def _settle_pages(conn: Connection, corrected: CorrectedPages, able: Sequence[Ab
             new = {
                 page["document_id"]
                 for page in corrected.pages
-                if is_new_to(conn, subject, page["document_id"])
+                if is_new_to(conn, subject.card, page["document_id"])
             }
             lines = sum(page["lines"] for page in corrected.pages if page["document_id"] in new)
             if lines < MIN_LINES or len(new) < MIN_PAGES:
