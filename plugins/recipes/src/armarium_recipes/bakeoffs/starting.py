@@ -74,7 +74,7 @@ def plan_bakeoff(
         scripts=answers.scripts,
         languages=answers.languages,
         materials=[material],
-        memory_gb=answers.memory_gb or this_machine(engine).memory_gb,
+        memory_gb=answers.memory_gb or this_machine().memory_gb,
         cloud_allowed=answers.cloud_allowed,
     )
     contenders = choose_contenders(
