@@ -306,8 +306,7 @@ class VisibleRows:
 
 def has_temporary(raw: sqlite3.Connection, name: str) -> bool:
     """Return whether the connection has a temporary table or view *name*."""
-    row = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (name,)).fetchone()
-    return row is not None
+    return raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (name,)).fetchone() is not None
 
 
 def identity(table: Table) -> str | None:

@@ -143,9 +143,8 @@ class Step:
             output = COMPUTE[self.node.tool](self, page, before)
         except PathFault as fault:
             return PageRow(page, position, "failed", f"{self.name}: {fault}")
-        fault_of_size = size_fault(self.node.id, output)
-        if fault_of_size is not None:
-            return PageRow(page, position, "failed", fault_of_size)
+        if (too_large := size_fault(self.node.id, output)) is not None:
+            return PageRow(page, position, "failed", too_large)
         return PageRow(page, position, "done", output=output)
 
     def _list_edges(self, before: Before) -> list[Edge]:
@@ -335,9 +334,8 @@ class Step:
         if withheld and child.key == page:
             return PageRow(page, position, "skipped", f"{self.name}: {withheld}", job_id=child.id)
         output = {**((child.result or {}).get("output") or {}), **(more or {})}
-        fault = size_fault(self.node.id, output)
-        if fault is not None:
-            return PageRow(page, position, "failed", fault, job_id=child.id)
+        if (too_large := size_fault(self.node.id, output)) is not None:
+            return PageRow(page, position, "failed", too_large, job_id=child.id)
         return PageRow(page, position, "done", output=output, job_id=child.id)
 
     def _take_whole(self, child: JobRow) -> None:
