@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from armarium.jobs.choice import PATIENCE
-from armarium.jobs.claims import lane_question, select
+from armarium.jobs.claims import select
 from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.queue import NewJob, enqueue_many
@@ -153,8 +153,8 @@ def test_a_job_may_be_put_in_another_lane_of_its_kind(recorded_jobs: Any, order:
     with recorded_jobs.library.db.read() as conn:
         raw = raw_of(conn)
         kind = recorded_jobs.engine.kinds.require("ord-net")
-        assert [c.id for c in select(raw, lane_question(kind, "local-model"), limit=9)] == [there]
-        assert [c.id for c in select(raw, lane_question(kind, "network"), limit=9)] == [here]
+        assert [c.id for c in select(raw, kind, "local-model", limit=9)] == [there]
+        assert [c.id for c in select(raw, kind, "network", limit=9)] == [here]
     recorded_jobs.work()
     assert sorted(order.ran) == ["here", "there"]
 

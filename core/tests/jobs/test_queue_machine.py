@@ -18,7 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.jobs import decisions
-from armarium.jobs.claims import lane_question, select
+from armarium.jobs.claims import select
 from armarium.jobs.ending import Ending, end
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED
 from armarium.jobs.queue import NewJob, enqueue, move_on
@@ -115,7 +115,7 @@ class QueueMachine(RuleBasedStateMachine):
         return job_id
 
     def pick_job(self, conn: Any) -> Any:
-        found = select(raw_of(conn), lane_question(self.kind, "cpu"), limit=1)
+        found = select(raw_of(conn), self.kind, "cpu", limit=1)
         if not found:
             assert self.may_start() == []
             return None
@@ -278,7 +278,7 @@ class QueueMachine(RuleBasedStateMachine):
     def what_may_start_is_what_the_model_says(self) -> None:
         with self.library.db.read() as conn:
             raw = raw_of(conn)
-            ids = {claim.id for claim in select(raw, lane_question(self.kind, "cpu"), limit=10_000)}
+            ids = {claim.id for claim in select(raw, self.kind, "cpu", limit=10_000)}
             view = QueueView(self.engine.jobs, self.library, conn)
             shown = {one: view.state(row) for one in self.parent if (row := view.row(one)) is not None}
         assert ids == set(self.may_start())
@@ -309,7 +309,7 @@ def test_the_machine_notices_a_planted_fault(monkeypatch: pytest.MonkeyPatch) ->
         run_state_machine_as_test(
             QueueMachine,
             settings=settings(
-                max_examples=100,
+                max_examples=300,
                 phases=[Phase.generate],
                 stateful_step_count=30,
                 deadline=None,

@@ -17,7 +17,7 @@ from chores import chores_plugin
 
 from armarium.errors import Unavailable
 from armarium.jobs import choice, decisions
-from armarium.jobs.claims import lane_question, next_due, select
+from armarium.jobs.claims import next_due, select
 from armarium.jobs.context import JobStopped, RetryLater
 from armarium.jobs.ending import Changes
 from armarium.jobs.execution import execute
@@ -233,7 +233,7 @@ def test_age_is_the_order_of_the_queue_not_of_the_clock(chores: Any, monkeypatch
     with chores.library.db.read() as conn:
         raw = raw_of(conn)
         kind = chores.engine.kinds.require("chore-items")
-        assert [c.id for c in select(raw, lane_question(kind, "cpu"), limit=2)] == [first, second]
+        assert [c.id for c in select(raw, kind, "cpu", limit=2)] == [first, second]
 
 
 def test_the_lease_of_a_row_nobody_works_on_expires(chores: Any) -> None:

@@ -12,7 +12,7 @@ from training_desk import MACHINE, Desk
 
 from armarium_reading.api import READERS
 from armarium_training.line_sets import SAME_TEXT
-from armarium_training.planning import is_new_by_card
+from armarium_training.planning import is_new_to
 
 
 def crop(desk: Desk, page: str, texts: Sequence[str] = ("cut out",), by: str = "teacher") -> str:
@@ -94,14 +94,14 @@ def test_a_model_is_not_measured_on_what_shows_a_page_it_was_taught(desk: Desk) 
     def is_new(seen: str, held: str, asked: str) -> bool:
         card = {"training_set": {"documents": [{"document_id": seen}]}, "held_out": [{"document_id": held}]}
         with desk.library.db.read() as conn:
-            return is_new_by_card(conn, card, asked)
+            return is_new_to(conn, card, asked)
 
     assert not is_new(page, half, half)
     assert not is_new(half, page, page)
     assert is_new(other, page, half)
     with desk.library.db.read() as conn:
         gone = {"document_id": "f" * 32, "checksum": digest}
-        assert not is_new_by_card(
+        assert not is_new_to(
             conn, {"training_set": {"documents": [gone]}, "held_out": [{"document_id": half}]}, half
         )
     both = desk.client.post(

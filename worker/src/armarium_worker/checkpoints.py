@@ -1,10 +1,11 @@
-"""The checkpoint of a training with PyTorch; torch itself is imported only when one is read or written."""
+"""The checkpoint of a training with PyTorch; torch itself is imported only when it is needed."""
 
 from __future__ import annotations
 
 import io
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,19 @@ class TrainingState:
         self.best_state, self.best, self.steps = (state.pop(name) for name in ("best_state", "best", "steps"))
         self.epochs = json.loads(state.pop("epochs"))
         return state
+
+    def step(self, parameters: Iterable[Any], rate: float, *, warm_up: int, clip: float) -> None:
+        """Move the *parameters* along their gradients, clipped to the norm *clip*; the learning rate rises to *rate* over the
+        first *warm_up* steps.
+        """
+        import torch
+
+        self.steps += 1
+        for group in self.change.param_groups:
+            group["lr"] = rate * min(1.0, self.steps / warm_up)
+        torch.nn.utils.clip_grad_norm_(parameters, clip)
+        self.change.step()
+        self.change.zero_grad(set_to_none=True)
 
     def save(self, **weights: Any) -> None:
         """Write the checkpoint with these *weights*, whole or not at all; raises Refused where there is no space."""

@@ -26,9 +26,9 @@ from sqlalchemy import Column, Connection, Table
 from sqlalchemy.dialects import sqlite as sqlite_dialect
 
 from armarium.history.capture import history_name, holds, key_columns, quote_name
-from armarium.history.row_images import contents_of, image_before, same_key
+from armarium.history.row_images import contents_of, image_before, keys_of, same_key
 from armarium.history.spans import newest_steps, seq_after
-from armarium.history.visible_rows import PAGES, VisibleRows
+from armarium.history.visible_rows import PAGES, VisibleRows, has_temporary
 from armarium.store.database import Database, raw_of
 from armarium.store.tables import json_text, rules_of
 
@@ -65,7 +65,7 @@ class Past:
         if not later:
             yield
             return
-        rows = self.db.visibility.rows if self.db.visibility is not None and _is_limited(raw) else None
+        rows = self.db.visibility.rows if self.db.visibility and has_temporary(raw, PAGES) else None
         laid = _Overlay(raw)
         if self.documents is None or rows is not None:
             for table, since in later.items():
@@ -124,7 +124,7 @@ class Past:
             return
         # As the caller's own view of today leaves rows out; what was moved to where it is hidden is hidden too.
         visible = " AND ".join([*rows.conditions[table.name], "1"])
-        keys = ", ".join(f"m.{quote_name(key)}" for key in key_columns(table))
+        keys = keys_of(table, "m")
         hidden = f"SELECT {keys} FROM main.{quote_name(table.name)} m WHERE NOT ({visible})"
         document = rules_of(table).document
         whole = (
@@ -247,14 +247,11 @@ def _collect(raw: sqlite3.Connection, laid: _Overlay, table: Table, since: int, 
     document, name = quote_name(rules_of(table).document or ""), quote_name(table.name)
     history, key_names = f"main.{quote_name(history_name(table))}", key_columns(table)
 
-    def keys(alias: str) -> str:
-        return ", ".join(f"{alias}.{quote_name(key)}" for key in key_names)
-
     first = f"(SELECT h.op FROM {history} h WHERE {{}} AND h.seq >= ?2 ORDER BY h.seq LIMIT 1)"
     touched = raw.execute(
-        f"SELECT * FROM (SELECT {first.format(same_key(table, 'h', 'm'))} AS op, {keys('m')} FROM json_each(?1) j"
+        f"SELECT * FROM (SELECT {first.format(same_key(table, 'h', 'm'))} AS op, {keys_of(table, 'm')} FROM json_each(?1) j"
         f" CROSS JOIN main.{name} m ON m.{document} = j.value) WHERE op IS NOT NULL"
-        f" UNION SELECT {first.format(same_key(table, 'h', 'x'))}, {keys('x')} FROM json_each(?1) j"
+        f" UNION SELECT {first.format(same_key(table, 'h', 'x'))}, {keys_of(table, 'x')} FROM json_each(?1) j"
         f" CROSS JOIN {history} x ON x.{document} = j.value WHERE x.seq >= ?2",
         (listed, since),
     ).fetchall()
@@ -313,9 +310,8 @@ def _rewind(raw: sqlite3.Connection, table: Table, since: int, touched: str) -> 
     }
     places = [columns.index(name) for name in changed]
     values = "".join(f", x.{quote_name(name)}" for name in changed)
-    keys = ", ".join(f"x.{quote_name(key)}" for key in key_columns(table))
     for op, kept, *rest in raw.execute(
-        f"SELECT x.op, x.kept, {keys}{values} {images} ORDER BY x.seq DESC", (since,)
+        f"SELECT x.op, x.kept, {keys_of(table, 'x')}{values} {images} ORDER BY x.seq DESC", (since,)
     ):
         key = tuple(rest[: len(own)])
         values_held = rest[len(own) :]
@@ -345,15 +341,9 @@ def _has_later_notes(raw: sqlite3.Connection, table: Table, listed: str, seq: in
     return raw.execute(query, (listed, seq)).fetchone() is not None
 
 
-def _is_limited(raw: sqlite3.Connection) -> bool:
-    row = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
-    return row is not None
-
-
 def is_shadowed(conn: Connection, table: Table) -> bool:
     """Return whether *conn* shows a view instead of *table*, of which a statement can name no index."""
-    query = "SELECT 1 FROM sqlite_temp_schema WHERE name = ?"
-    return raw_of(conn).execute(query, (table.name,)).fetchone() is not None
+    return has_temporary(raw_of(conn), table.name)
 
 
 def places_of(raw: sqlite3.Connection, table: Table, ids: Sequence[str]) -> list[str]:

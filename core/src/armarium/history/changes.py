@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import Boolean, Column, Connection, Table
 
 from armarium.history.capture import history_name, key_columns, quote_name
-from armarium.history.row_images import image_before
+from armarium.history.row_images import image_before, keys_of, same_key
 from armarium.history.schema import Schema
 from armarium.history.spans import spans
 from armarium.store.database import raw_of
@@ -72,23 +72,18 @@ def _rows(
     keys = key_columns(table)
     key_list = ", ".join(quote_name(key) for key in keys)
     columns = list(table.columns)
-
-    def same(left: str, right: str) -> str:
-        return " AND ".join(f"{left}.{quote_name(key)} = {right}.{quote_name(key)}" for key in keys)
-
     before = ", ".join(image_before(table, column.name, "f") for column in columns)
     after = ", ".join(
         f"CASE WHEN n.seq IS NULL THEN t.{quote_name(column.name)} ELSE {image_before(table, column.name, 'n')} END"
         for column in columns
     )
-    key_values = ", ".join(f"s.{quote_name(key)}" for key in keys)
     rows = raw.execute(
         f"WITH s AS (SELECT {key_list}, min(seq) AS first, max(seq) AS last FROM {history} WHERE seq BETWEEN ? AND ? "
         f"GROUP BY {key_list} ORDER BY first LIMIT ? OFFSET ?) "
         f"SELECT f.op, CASE WHEN n.seq IS NULL THEN t.{quote_name(keys[0])} IS NOT NULL ELSE n.op <> 'I' END, "
-        f"{key_values}, {before}, {after} FROM s JOIN {history} f ON f.seq = s.first "
-        f"LEFT JOIN {history} n ON n.seq = (SELECT min(h.seq) FROM {history} h WHERE {same('h', 's')} AND h.seq > s.last) "
-        f"LEFT JOIN {live} t ON {same('t', 's')} ORDER BY s.first",
+        f"{keys_of(table, 's')}, {before}, {after} FROM s JOIN {history} f ON f.seq = s.first "
+        f"LEFT JOIN {history} n ON n.seq = (SELECT min(h.seq) FROM {history} h WHERE {same_key(table, 'h', 's')} AND h.seq > s.last) "
+        f"LEFT JOIN {live} t ON {same_key(table, 't', 's')} ORDER BY s.first",
         (*where, limit, offset),
     ).fetchall()
     for op, exists, *values in rows:

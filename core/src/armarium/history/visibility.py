@@ -26,7 +26,7 @@ from armarium.history.audit import audit_withheld
 from armarium.history.capture import history_name, quote_name
 from armarium.history.changes import images
 from armarium.history.spans import spans
-from armarium.history.visible_rows import NODES, PAGES, PARTS, VisibleRows, identity
+from armarium.history.visible_rows import NODES, PAGES, PARTS, VisibleRows, has_temporary, identity
 from armarium.principals import Principal
 from armarium.store.database import Database, raw_of
 from armarium.store.tables import rules_of
@@ -199,11 +199,7 @@ class Visibility:
 
     def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which *principal* may not see."""
-        valid_ids = [
-            row_id
-            for row_id in dict.fromkeys(ids)
-            if row_id and len(row_id) <= LONGEST_ID and "\0" not in row_id
-        ]
+        valid_ids = _select_ids(ids)
         if not valid_ids or not self.limits(principal):
             return set()
         with self.read(principal) as conn:
@@ -222,11 +218,7 @@ class Visibility:
 
     def names_elsewhere(self, ids: Iterable[object]) -> bool:
         """Return whether one of *ids* is that of a row that lies on no document."""
-        valid_ids = [
-            row_id
-            for row_id in ids
-            if isinstance(row_id, str) and len(row_id) <= LONGEST_ID and "\0" not in row_id
-        ]
+        valid_ids = _select_ids(ids)
         if not valid_ids:
             return False
         with self.db.read_all() as conn:
@@ -234,7 +226,7 @@ class Visibility:
 
     def shows_part(self, principal: Principal, ids: Iterable[str]) -> bool:
         """Return whether one of *ids* names a page, or a part of one, of which *principal* sees only a part."""
-        valid_ids = [row_id for row_id in ids if "\0" not in row_id]
+        valid_ids = _select_ids(ids)
         if not valid_ids or not self.limits(principal):
             return False
         with self.read(principal) as conn:
@@ -242,7 +234,7 @@ class Visibility:
 
     def shows_part_itself(self, principal: Principal, ids: Iterable[str]) -> bool:
         """As `shows_part`, of pages that are themselves laid out in parts: not of the folders above one."""
-        valid_ids = [row_id for row_id in ids if "\0" not in row_id]
+        valid_ids = _select_ids(ids)
         parts = self.rows.parts
         if not valid_ids or parts is None or not self.limits(principal):
             return False
@@ -364,11 +356,7 @@ def withheld_nodes(conn: Connection) -> frozenset[str]:
     """Return the documents that *conn*, lent for a caller, leaves out: for code that keeps columns of all documents
     elsewhere.
     """
-    raw = raw_of(conn)
-    table_row = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (NODES,)).fetchone()
-    if table_row is None:
-        return frozenset()
-    return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{NODES}"))
+    return _ids_in(raw_of(conn), NODES) or frozenset()
 
 
 def withheld_pages(conn: Connection) -> frozenset[str] | None:
@@ -377,11 +365,20 @@ def withheld_pages(conn: Connection) -> frozenset[str] | None:
 
     For code that keeps texts of whole pages: the visible part of such a page must be read again.
     """
-    raw = raw_of(conn)
-    table_row = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
-    if table_row is None:
+    return _ids_in(raw_of(conn), PAGES)
+
+
+def _ids_in(raw: sqlite3.Connection, name: str) -> frozenset[str] | None:
+    """Return the ids in the temporary table *name*; None where the connection was lent for somebody who sees all."""
+    if not has_temporary(raw, name):
         return None
-    return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{PAGES}"))
+    return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{name}"))
+
+
+def _select_ids(values: Iterable[object]) -> list[str]:
+    """Return those of *values* that can be ids, each once."""
+    texts = [value for value in values if isinstance(value, str)]
+    return [text for text in dict.fromkeys(texts) if text and len(text) <= LONGEST_ID and "\0" not in text]
 
 
 def ids_in_event(body: bytes) -> set[str]:

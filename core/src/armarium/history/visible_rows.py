@@ -16,6 +16,7 @@ from sqlalchemy import Column, Table, Text
 
 from armarium.history import audit
 from armarium.history.capture import history_name, key_columns, quote_name
+from armarium.history.row_images import same_key
 from armarium.store.tables import Json, Whole, json_text, rules_of
 
 TYPE_CHECKING = False
@@ -303,6 +304,11 @@ class VisibleRows:
             )
 
 
+def has_temporary(raw: sqlite3.Connection, name: str) -> bool:
+    """Return whether the connection has a temporary table or view *name*."""
+    return raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (name,)).fetchone() is not None
+
+
 def identity(table: Table) -> str | None:
     """Return the column by which callers name a row of *table*; None where it has no id of its own."""
     if "id" in table.c:
@@ -382,11 +388,10 @@ def _view(table: Table, conditions: list[str], whole: Whole | None) -> str:
 def _history_view(table: Table, whole: Whole | None) -> str:
     """Return the view of the images of visible rows; of a deleted row, none."""
     name = quote_name(history_name(table))
-    same_key = " AND ".join(f"v.{quote_name(key)} = m.{quote_name(key)}" for key in key_columns(table))
     columns = ", ".join(f"m.{quote_name(name)}" for name in ("seq", "audit_seq", "op", "kept"))
     return (
         f"CREATE TEMP VIEW {name} AS SELECT {columns}, {_view_columns(table, whole).removeprefix('m.rowid AS rowid, ')}"
-        f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quote_name(table.name)} v WHERE {same_key})"
+        f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quote_name(table.name)} v WHERE {same_key(table, 'v', 'm')})"
     )
 
 

@@ -6,12 +6,13 @@ import sqlite3
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from armarium.ids import now
-from armarium.jobs.claims import PATIENCE, Claim, any_holds, lane_question, next_due, select
+from armarium.jobs.claims import PATIENCE, Claim, any_holds, next_due, select
 from armarium.jobs.conditions import hindrance
 from armarium.jobs.context import JobContext
 from armarium.jobs.ending import Changes, Ending, end
@@ -139,10 +140,10 @@ def _select_following(
     if any(option.claim.seq < claim.seq or option.kind is not kind for option in options):
         return []
     watched = store.list_watched() if chosen.watched and not store.all_watched else ()
-    ask = lane_question(kind, lane.name)
     claims = select(
         raw,
-        ask,
+        kind,
+        lane.name,
         limit=count + 1,
         model=claim.model,
         same_model=True,
@@ -185,7 +186,7 @@ def _take(
     ]
     if begun:
         write_lines(conn, begun)
-    if not kind.first and not select(raw, lane_question(kind, lane.name), limit=1, any_holds=any_holds(raw)):
+    if not kind.first and not select(raw, kind, lane.name, limit=1, any_holds=any_holds(raw)):
         # Determined in the same transaction, so that the lane need not begin another one to learn that there is none.
         _none_left(store, lane, kind, raw)
     if claims[0].model is not None:
@@ -216,8 +217,8 @@ def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connec
         if kind.needs_network and offline:
             store.maybe.discard((kind.name, lane.name))
             continue
-        ask = lane_question(kind, lane.name)
-        claims = select(raw, ask, limit=1, any_holds=holds)
+        next_of = partial(select, raw, kind, lane.name, limit=1, any_holds=holds)
+        claims = next_of()
         if not claims:
             _none_left(store, lane, kind, raw)
             if kind.first and store.first_since is not None:
@@ -226,15 +227,10 @@ def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connec
             continue
         mine = [_Option(claims[0], kind, store.all_watched or claims[0].id in watched)]
         if lane.model is not None and claims[0].model != lane.model:
-            mine += [
-                _Option(claim, kind, store.all_watched)
-                for claim in select(raw, ask, limit=1, model=lane.model, same_model=True, any_holds=holds)
-            ]
+            same_model = next_of(model=lane.model, same_model=True)
+            mine += [_Option(claim, kind, store.all_watched) for claim in same_model]
         if watched:
-            mine += [
-                _Option(claim, kind, True)
-                for claim in select(raw, ask, limit=1, watched=watched, any_holds=holds)
-            ]
+            mine += [_Option(claim, kind, True) for claim in next_of(watched=watched)]
         if kind.heavy_in(lane.name):
             mine = [option for option in mine if _may_start(runner, store, option)]
             if mine and _first_waits(runner, store, raw, holds):
@@ -259,9 +255,7 @@ def _first_waits(runner: JobRunner, store: JobStore, raw: sqlite3.Connection, ho
         if not kind.first:
             continue
         for lane in kind.lanes:
-            if (kind.name, lane) in store.maybe and select(
-                raw, lane_question(kind, lane), limit=1, any_holds=holds
-            ):
+            if (kind.name, lane) in store.maybe and select(raw, kind, lane, limit=1, any_holds=holds):
                 at = time.monotonic()
                 if store.first_since is None:
                     store.first_since = at

@@ -47,24 +47,10 @@ class Claim:
 _COLUMNS = ", ".join(field.name for field in fields(Claim))
 
 
-@dataclass(frozen=True, slots=True)
-class LaneQuestion:
-    """The part of the query that depends on the lane and the kind, without preferences."""
-
-    kind: str
-    lane: str
-    own_lane: bool
-    """Whether the lane is the kind's usual one, so that rows without a lane belong to it."""
-
-
-def lane_question(kind: JobKind, lane: str) -> LaneQuestion:
-    """Return the conditions of lane *lane* for *kind*."""
-    return LaneQuestion(kind.name, lane, kind.lane == lane)
-
-
 def select(
     raw: sqlite3.Connection,
-    ask: LaneQuestion,
+    kind: JobKind,
+    lane: str,
     *,
     limit: int,
     model: str | None = None,
@@ -72,7 +58,7 @@ def select(
     watched: Collection[str] = (),
     any_holds: bool = True,
 ) -> list[Claim]:
-    """Return the oldest waiting jobs of one kind that may start now, at most *limit*.
+    """Return the oldest waiting jobs of *kind* that may start now in *lane*, at most *limit*.
 
     *model* with *same_model* selects jobs for that model (None: for no model); *watched* selects jobs that have one of
     these ids or are at most two levels beneath.
@@ -82,11 +68,12 @@ def select(
     wheres = [
         "state = 'waiting'",
         "kind = ?",
-        "(lane IS NULL OR lane = ?)" if ask.own_lane else "lane = ?",
+        # Rows without a lane belong to the kind's usual one.
+        "(lane IS NULL OR lane = ?)" if kind.lane == lane else "lane = ?",
         "(not_before IS NULL OR not_before <= ? OR not_before > ?)",
         "(after_id IS NULL OR (SELECT d.state FROM job d WHERE d.id = job.after_id) = 'done')",
     ]
-    values: list[object] = [ask.kind, ask.lane, moment, far]
+    values: list[object] = [kind.name, lane, moment, far]
     if any_holds:
         wheres.append(f"id NOT IN ({HELD} SELECT id FROM held)")
     if same_model:

@@ -202,18 +202,12 @@ def _count_finished(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[st
 
 
 def _with_children(raw: sqlite3.Connection, seqs: list[int]) -> set[int]:
-    parents: set[int] = set()
-    for start in range(0, len(seqs), 500):
-        part = seqs[start : start + 500]
-        parents.update(
-            seq
-            for (seq,) in raw.execute(
-                f"SELECT seq FROM job WHERE seq IN ({', '.join('?' * len(part))}) "
-                "AND (open_children > 0 OR failed_children > 0)",
-                part,
-            )
-        )
-    return parents
+    rows = raw.execute(
+        "SELECT seq FROM job WHERE seq IN (SELECT value FROM json_each(?)) "
+        "AND (open_children > 0 OR failed_children > 0)",
+        (json_text(seqs),),
+    )
+    return {seq for (seq,) in rows}
 
 
 def _close_children(

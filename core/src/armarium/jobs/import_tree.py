@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarium.jobs.kinds import STAGE_TITLES
-from armarium.jobs.queue_view import QueueView, open_view
+from armarium.jobs.queue_view import OF_KINDS, QueueView, open_view
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -18,16 +19,9 @@ DERIVATIVES = "derivatives"
 
 def import_goes_on(view: QueueView) -> bool:
     """Return whether the list shows the import row: a job of an import waits or runs."""
-    kinds = view.runner.kinds.import_kinds()
-    if not kinds:
-        return False
-    marks = ", ".join("?" * len(kinds))
-    return (
-        view.raw.execute(
-            f"SELECT 1 FROM job WHERE state IN ('waiting', 'running') AND kind IN ({marks}) LIMIT 1", kinds
-        ).fetchone()
-        is not None
-    )
+    going = f"SELECT 1 FROM job WHERE state IN ('waiting', 'running') AND {OF_KINDS} LIMIT 1"
+    kinds = json_text(view.runner.kinds.import_kinds())
+    return view.raw.execute(going, (kinds,)).fetchone() is not None
 
 
 def derivatives(view: QueueView) -> dict[str, Any]:
@@ -53,30 +47,26 @@ def _import_began(view: QueueView) -> int | None:
     Its stages need not lie under one job: all work of its kinds that overlaps in time belongs to an import, so what is
     counted once stays counted until the next import begins.
     """
-    kinds = view.runner.kinds.import_kinds()
-    if not kinds:
-        return None
-    marks = ", ".join("?" * len(kinds))
-    reading = view.runner.kinds.of_stage("read-files")
+    kinds = json_text(view.runner.kinds.import_kinds())
+    reading = json_text(view.runner.kinds.of_stage("read-files"))
     latest = _find_latest_job(view, reading) or _find_latest_job(view, kinds)
     (live,) = view.raw.execute(
-        f"SELECT min(seq) FROM job WHERE state IN ('waiting', 'running') AND kind IN ({marks})", kinds
+        f"SELECT min(seq) FROM job WHERE state IN ('waiting', 'running') AND {OF_KINDS}", (kinds,)
     ).fetchone()
     first = min((seq for seq in (latest, live) if seq is not None), default=None)
     earlier = first
     while earlier is not None:
         first = earlier
         (earlier,) = view.raw.execute(
-            f"SELECT min(seq) FROM job WHERE kind IN ({marks}) AND seq < ?"
+            f"SELECT min(seq) FROM job WHERE {OF_KINDS} AND seq < ?"
             " AND finished_at >= (SELECT created_at FROM job WHERE seq = ?)",
-            (*kinds, first, first),
+            (kinds, first, first),
         ).fetchone()
     return first
 
 
-def _find_latest_job(view: QueueView, kinds: list[str]) -> int | None:
-    marks = ", ".join("?" * len(kinds))
-    (seq,) = view.raw.execute(f"SELECT max(seq) FROM job WHERE kind IN ({marks})", kinds).fetchone()
+def _find_latest_job(view: QueueView, kinds: str) -> int | None:
+    (seq,) = view.raw.execute(f"SELECT max(seq) FROM job WHERE {OF_KINDS}", (kinds,)).fetchone()
     return None if seq is None else int(seq)
 
 
@@ -87,12 +77,11 @@ def _stage(view: QueueView, stage: str, since: int | None) -> dict[str, Any]:
     done = total = 0
     waits: tuple[str | None, str | None] = (None, None)
     if names and since is not None:
-        marks = ", ".join("?" * len(names))
         finished = 0
         for state, count, own_done, own_total in view.raw.execute(
             "SELECT state, count(*), sum(own_done), sum(own_total) FROM job "
-            f"WHERE seq >= ? AND kind IN ({marks}) GROUP BY state",
-            (since, *names),
+            f"WHERE seq >= ? AND {OF_KINDS} GROUP BY state",
+            (since, json_text(names)),
         ).fetchall():
             states[state] += count
             done += own_done

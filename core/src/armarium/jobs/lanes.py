@@ -166,14 +166,11 @@ class LaneThreads:
 
     def _has_work(self, lane: Lane) -> bool:
         return self.runner.mode != "paused" and any(
-            not store.closing and _wants(store, lane.name) and not self._only_held_back(store)
+            # Not of a project that was just checked in vain and is to be checked again at a set time.
+            not (store.closing or (store.recheck_at is not None and time.monotonic() < store.recheck_at))
+            and _wants(store, lane.name)
             for store in self.runner.stores()
         )
-
-    @staticmethod
-    def _only_held_back(store: JobStore) -> bool:
-        """Return whether the project was just checked in vain and is to be checked again at a set time."""
-        return store.recheck_at is not None and time.monotonic() < store.recheck_at
 
     def write_ends(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armarium.jobs.claims import any_holds, lane_question, next_due, select
+from armarium.jobs.claims import any_holds, next_due, select
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def goes_on(runner: JobRunner, store: JobStore, *, within: float | None = None) 
             return True
         holds = any_holds(raw)
         return any(
-            select(raw, lane_question(kind, lane), limit=1, any_holds=holds)
+            select(raw, kind, lane, limit=1, any_holds=holds)
             for kind in runner.kinds
             if not (kind.needs_network and runner.offline)
             for lane in kind.lanes

@@ -85,6 +85,7 @@ def enqueue_many(
     raw = raw_of(conn)
     name, principal = _starter(started_by)
     thread_id = None
+    ids_by_key: dict[str, str] = {}
     if parent_id is not None:
         parent = raw.execute(
             "SELECT started_by, principal, thread_id FROM job WHERE id = ?", (parent_id,)
@@ -93,7 +94,12 @@ def enqueue_many(
             raise NotFound(f"No job has the id {parent_id}, so nothing can be queued beneath it.")
         name, principal = name or parent[0], principal or parent[1]
         thread_id = parent[2]
-    ids_by_key = _known_keys(raw, parent_id, [job.key for job in jobs if job.key is not None])
+        ids_by_key = dict(
+            raw.execute(
+                "SELECT key, id FROM job WHERE parent_id = ? AND key IN (SELECT value FROM json_each(?))",
+                (parent_id, json_text([job.key for job in jobs if job.key is not None])),
+            )
+        )
     made_at = now()
     ids: list[str] = []
     rows: list[tuple[object, ...]] = []
@@ -165,21 +171,6 @@ def _starter(who: Principal | str | None) -> tuple[str | None, str | None]:
             "window": who.origin_window if who.token_kind == "agent" else None,
         }
     )
-
-
-def _known_keys(raw: sqlite3.Connection, parent_id: str | None, keys: list[str]) -> dict[str, str]:
-    ids_by_key: dict[str, str] = {}
-    if parent_id is None:
-        return ids_by_key
-    for start in range(0, len(keys), 500):
-        part = keys[start : start + 500]
-        ids_by_key.update(
-            raw.execute(
-                f"SELECT key, id FROM job WHERE parent_id = ? AND key IN ({', '.join('?' * len(part))})",
-                (parent_id, *part),
-            )
-        )
-    return ids_by_key
 
 
 def _adopt(raw: sqlite3.Connection, parent_id: str, children: int, pages: int) -> None:

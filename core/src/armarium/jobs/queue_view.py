@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 COLUMNS = ", ".join(JobRow._fields[: JobRow._fields.index("args")])
+OF_KINDS = "kind IN (SELECT value FROM json_each(?))"
 MOST_TOLD = 1_000
 """Jobs of one tree of which a pause is told; whoever shows more than these asks for the list again."""
 _AROUND = """
@@ -84,9 +85,7 @@ class QueueView:
 
     def waiting(self, kinds: list[str]) -> list[JobRow]:
         """Return the rows of *kinds* that have not started, paused ones too, oldest first."""
-        if not kinds:
-            return []
-        return self.rows(f"state = 'waiting' AND kind IN ({', '.join('?' * len(kinds))})", kinds)
+        return self.rows(f"state = 'waiting' AND {OF_KINDS}", (json_text(kinds),))
 
     def state(self, row: JobRow) -> str:
         """Return the state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""

@@ -14,11 +14,12 @@ from armarium.jobs.activity import ActivityType, read_activity
 from armarium.jobs.import_tree import DERIVATIVES, derivatives_of, import_goes_on
 from armarium.jobs.listing import counted_tree, is_counted, list_jobs, no_such, targets
 from armarium.jobs.log import Level, read_lines
-from armarium.jobs.queue_view import QueueView, open_view
+from armarium.jobs.queue_view import OF_KINDS, QueueView, open_view
 from armarium.jobs.schemas import ActivityPage, JobList, JobLog, JobTree, Paused
 from armarium.messages import written
 from armarium.principals import Principal
 from armarium.store.database import Database, raw_of
+from armarium.store.tables import json_text
 from armarium.web.http import (
     REFUSALS,
     CurrentEngine,
@@ -302,10 +303,7 @@ def _log_homes(views: list[QueueView], job_id: str) -> list[QueueView]:
 
 def _log_rows(view: QueueView, job_id: str) -> list[str]:
     if job_id == DERIVATIVES:
-        kinds = view.runner.kinds.import_kinds()
-        return (
-            [row.id for row in view.rows(f"kind IN ({', '.join('?' * len(kinds))})", kinds)] if kinds else []
-        )
+        return [row.id for row in view.rows(OF_KINDS, (json_text(view.runner.kinds.import_kinds()),))]
     if is_counted(job_id):
         return [row.id for row in targets(view, job_id)]
     return [job_id]

@@ -18,7 +18,7 @@ from armarium.ids import new_id, timestamp
 from armarium.jobs import decisions
 from armarium.jobs.activity import record_activity
 from armarium.jobs.choice import Lane
-from armarium.jobs.claims import lane_question, select
+from armarium.jobs.claims import select
 from armarium.jobs.conditions import Conditions, hindrance
 from armarium.jobs.keeper import Keeper
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
@@ -26,9 +26,10 @@ from armarium.jobs.lanes import LaneThreads
 from armarium.jobs.models import FINISHED, MODES, Mode
 from armarium.jobs.outlook import goes_on
 from armarium.jobs.queue import NewJob, enqueue, loads
-from armarium.jobs.queue_view import QueueView
+from armarium.jobs.queue_view import OF_KINDS, QueueView
 from armarium.jobs.store import JobStore, path_of
 from armarium.store.database import raw_of
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -178,30 +179,25 @@ class JobRunner:
 
     def holding(self, library: Library) -> list[str]:
         """Return in words the workflow runs and batches that wait or run in *library*: it is not released meanwhile."""
-        names = [kind.name for kind in self.kinds if kind.is_run]
-        if not names:
-            return []
+        names = json_text([kind.name for kind in self.kinds if kind.is_run])
         with library.db.read_all() as conn:
-            raw = raw_of(conn)
-            rows = raw.execute(
-                f"SELECT title, state FROM job WHERE kind IN ({', '.join('?' * len(names))}) "
-                "AND state IN ('waiting', 'running') ORDER BY seq",
-                names,
-            ).fetchall()
-        return [f"{title} ({state})" for title, state in rows]
+            rows = raw_of(conn).execute(
+                f"SELECT title, state FROM job WHERE {OF_KINDS} AND state IN ('waiting', 'running') ORDER BY seq",
+                (names,),
+            )
+            return [f"{title} ({state})" for title, state in rows]
 
     # What other parts of the engine report to it.
 
     def wake(self, library: Library | None) -> None:
         """Jobs of *library* (None: the engine's own) were queued, or may start now."""
-        store = self.store_of(library)
-        if store is not None:
-            store.dirty = True
-        self.keeper.call()
+        self.look_again(self.store_of(library))
 
-    def look_again(self, store: JobStore) -> None:
-        """Ask the keeper to check *store* again (what was waited for is over)."""
-        store.dirty = True
+    def look_again(self, *stores: JobStore | None) -> None:
+        """Ask the keeper to check *stores* again (what was waited for is over)."""
+        for store in stores:
+            if store is not None:
+                store.dirty = True
         self.keeper.call()
 
     def enqueue(
@@ -242,17 +238,14 @@ class JobRunner:
             row = raw.execute("SELECT value FROM background_setting WHERE key = 'mode'").fetchone()
         mode = loads(row[0]) if row else "automatic"
         self.mode = mode if mode in MODES else "automatic"
-        for store in self.stores():
-            store.dirty = True
-        self.keeper.call()
+        self.look_again(*self.stores())
 
     def watch(self, library: Library | None, job_id: str) -> None:
         """Record that a person looks at *job_id*: it goes before other work for half a minute."""
         store = self.store_of(library)
         if store is not None:
             store.watch(job_id)
-            store.dirty = True
-            self.keeper.call()
+            self.look_again(store)
 
     def note_ended(self) -> None:
         """Wake whoever waits for jobs to end: some have ended, and their ends are written."""
@@ -305,7 +298,7 @@ class JobRunner:
         with store.db.read_all() as conn:
             raw = raw_of(conn)
             return any(
-                select(raw, lane_question(other, kind.lane), limit=1, watched=watched)
+                select(raw, other, kind.lane, limit=1, watched=watched)
                 for other in self.kinds
                 if kind.lane in other.lanes
             )

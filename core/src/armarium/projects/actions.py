@@ -22,6 +22,7 @@ from armarium.store.tables import Json, json_text, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
     from armarium.actions.undo import UndoContext
     from armarium.projects.libraries import Library
@@ -106,6 +107,11 @@ class UnregisterResult(Message):
     path: str
 
 
+def _known_id(ctx: ActionContext, place: Path) -> str | None:
+    """Return the id by which the project at *place* is registered; None where it is not."""
+    return ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).scalar()
+
+
 def _registration_undone(undone: UndoContext) -> None:
     """Release a project that is no longer registered, under release's refusals; its package stays on disk.
 
@@ -116,10 +122,7 @@ def _registration_undone(undone: UndoContext) -> None:
         return
     authorise(step.engine.actions.get("library.unregister"), step.principal, None)
     place = libraries.check_path(undone.params["path"])
-    known_row = step.conn.execute(
-        select(library_known.c.id).where(library_known.c.path == str(place))
-    ).first()
-    if known_row is not None or libraries.open_at(str(place)) is None:
+    if _known_id(step, place) is not None or libraries.open_at(str(place)) is None:
         return
     try:
         step.run("library.release", {"path": str(place)})
@@ -180,24 +183,15 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """Refused (409) while a workflow run or batch waits or runs in it, and for the engine's global library."""
     libraries = ctx.engine.libraries
     place = p.path.real
-    registered = (
-        ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
-        is not None
-    )
+    registered = _known_id(ctx, place) is not None
     library = libraries.open_at(str(place))
+    answer = {"status": "not_open", "path": str(place), "registered": registered}
     if library is None:
         if not registered and not place.is_dir():
             raise NotFound(
                 f"There is no project at {place}.", code="library_not_found", library_path=str(place)
             )
-        return {
-            "status": "not_open",
-            "path": str(place),
-            "registered": registered,
-            "jobs_stopped": 0,
-            "jobs_waiting": 0,
-            "conversion_stopped": False,
-        }
+        return {**answer, "jobs_stopped": 0, "jobs_waiting": 0, "conversion_stopped": False}
     if ctx.engine.is_global(library):
         raise Conflict(
             "The engine's global library is always open and cannot be released.", code="global_library"
@@ -213,25 +207,15 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     stopped, waiting = ctx.engine.jobs.detach(library)
     ctx.target(library.uuid)
     libraries.release(place)
-    return {
-        "status": "released",
-        "path": str(place),
-        "registered": registered,
-        "jobs_stopped": stopped,
-        "jobs_waiting": waiting,
-        "conversion_stopped": converting,
-    }
+    counts = {"jobs_stopped": stopped, "jobs_waiting": waiting, "conversion_stopped": converting}
+    return {**answer, "status": "released", **counts}
 
 
 def _is_converting(library: Library) -> bool:
     """Return whether a conversion of older results runs in it, which is shown apart from other work."""
+    query = "SELECT 1 FROM job WHERE kind = 'convert-older-results' AND state = 'running'"
     with library.db.read() as conn:
-        return (
-            conn.exec_driver_sql(
-                "SELECT 1 FROM job WHERE kind = 'convert-older-results' AND state = 'running'"
-            ).first()
-            is not None
-        )
+        return conn.exec_driver_sql(query).first() is not None
 
 
 @action(
@@ -244,14 +228,14 @@ def _is_converting(library: Library) -> bool:
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
     """An open project is released first, under release's refusals. Its package stays, so this needs no owner."""
     place = p.path.real
-    known_row = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
-    if known_row is None:
+    known_id = _known_id(ctx, place)
+    if known_id is None:
         raise NotFound(
             f"No project at {place} is registered.", code="library_not_found", library_path=str(place)
         )
     ctx.run("library.release", {"path": str(place)})
-    ctx.conn.execute(delete(library_known).where(library_known.c.id == known_row.id))
-    ctx.target(known_row.id)
+    ctx.conn.execute(delete(library_known).where(library_known.c.id == known_id))
+    ctx.target(known_id)
     return {"status": "unregistered", "path": str(place)}
 
 

@@ -48,24 +48,22 @@ def copy_project(
     folder = folder_of(project.path)
     temporary = folder / f".{new_id()[-12:]}.new"
     try:
-        folder.mkdir(exist_ok=True)
-        lay_out(temporary)
-        visibility = project.db.visibility
-        if folders or (sees is not None and visibility is not None and visibility.limits(sees)):
-            as_seen = (sees or principal, folders, action_name)
-            partial_branches.copy_visible(engine, project, name, branch_id, temporary, principal, *as_seen)
-        else:
-            _copy(engine, project, name, branch_id, temporary, principal, action_name)
-    except (OSError, sqlite3.Error, DBAPIError) as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise refused_by_disk(error) or Unavailable(
-            f"The branch could not be made: {getattr(error, 'strerror', None) or error}. Nothing was left behind.",
-            code="disk_error",
-        ) from error
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-    try:
+        try:
+            folder.mkdir(exist_ok=True)
+            lay_out(temporary)
+            visibility = project.db.visibility
+            if folders or (sees is not None and visibility is not None and visibility.limits(sees)):
+                as_seen = (sees or principal, folders, action_name)
+                partial_branches.copy_visible(
+                    engine, project, name, branch_id, temporary, principal, *as_seen
+                )
+            else:
+                _copy(engine, project, name, branch_id, temporary, principal, action_name)
+        except (OSError, sqlite3.Error, DBAPIError) as error:
+            raise refused_by_disk(error) or Unavailable(
+                f"The branch could not be made: {getattr(error, 'strerror', None) or error}. Nothing was left behind.",
+                code="disk_error",
+            ) from error
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -26,7 +26,7 @@ from armarium.projects.branches import (
     BranchCard,
     card_text,
     folder_of,
-    link_or_copy,
+    link_files,
     note_card,
     of_another_project,
     refuse_tampered,
@@ -144,7 +144,7 @@ def unpack_branch(engine: Engine, project: Library, source: Path) -> Iterator[tu
             folder.mkdir(exist_ok=True)
             lay_out(temporary)
             _unpack(source, temporary, engine)
-            _complete(project.objects.root, temporary / "objects")
+            link_files(project.objects.root, temporary / "objects")
             card = _check(engine, project, source, temporary)
         except OSError as error:
             raise refused_by_disk(error) or Unavailable(
@@ -204,16 +204,6 @@ def _write(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> st
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as fault:
         raise Invalid(f"{member.filename!r} in the archive is damaged.", code="archive_damaged") from fault
     return digest.hexdigest()
-
-
-def _complete(source: Path, target: Path) -> None:
-    """Link into *target* the files of *source* that it lacks."""
-    for folder in source.iterdir() if source.is_dir() else ():
-        if len(folder.name) == 2 and folder.is_dir():
-            (target / folder.name).mkdir(exist_ok=True)
-            for file in folder.iterdir():
-                if not (target / folder.name / file.name).exists():
-                    link_or_copy(file, target / folder.name / file.name)
 
 
 def _check(engine: Engine, project: Library, source: Path, place: Path) -> BranchCard:

@@ -95,7 +95,7 @@ def card_text(place: Path, card: BranchCard, owner_name: str | None) -> str:
 
 
 def link_files(source: Path, target: Path) -> None:
-    """Put every file of the object store *source* into *target*: linked, or copied where the disk has no links."""
+    """Put every file of the object store *source* that *target* lacks into it: linked, or copied where the disk has no links."""
     for folder in source.iterdir() if source.is_dir() else ():
         if len(folder.name) != 2 or not folder.is_dir():
             continue
@@ -106,11 +106,12 @@ def link_files(source: Path, target: Path) -> None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Make *target* the same file as *source*, or a copy of it; a symbolic link stays one."""
+    """Make *target* the same file as *source*, or a copy of it, unless it is there; a symbolic link stays one."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:
-        shutil.copy2(source, target, follow_symlinks=False)
+        if not target.exists():
+            shutil.copy2(source, target, follow_symlinks=False)
 
 
 def keep(temporary: Path, place: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from armarium.store.database_errors import is_the_disk
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
-    from armarium.plugin import Plugin
     from armarium.projects.libraries import Library
 
 
@@ -64,11 +62,7 @@ def _seed(
                     if is_the_disk(error) or plugin.name in OF_THE_ENGINE:
                         raise
                     raise _Failed(plugin.name, engine.plugins.words_for(error)) from error
-                _refuse_ended(plugin, raw)
+                # A row that a tracked table refuses ends the whole transaction, even where the plugin ignores the error.
+                if not raw.in_transaction:
+                    raise _Failed(plugin.name, "it ended the transaction in which the project is made")
         engine.bus.close_step(ctx, before, raw, {}, undoable=False)
-
-
-def _refuse_ended(plugin: Plugin, raw: sqlite3.Connection) -> None:
-    # A row that a tracked table refuses ends the whole transaction, even where the plugin ignores the error.
-    if not raw.in_transaction:
-        raise _Failed(plugin.name, "it ended the transaction in which the project is made")

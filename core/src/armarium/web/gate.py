@@ -171,7 +171,8 @@ class Gate:
             await refuse(answer, refusal)
         except (Exception, SystemExit) as error:
             # The message of an exception may quote page text, so the log names only its type and place.
-            log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
+            route = getattr(scope.get("route"), "path", "(no route)")
+            log.error("%s %s failed: %s", scope["method"], route, place_of(error))
             if not started:
                 unexpected = refused_by_disk(error) or self._log_unexpected(error)
                 scope[REFUSED] = unexpected.code
@@ -377,8 +378,3 @@ class Gate:
                 "A write with the session cookie must come from the engine's own page (Origin header).",
                 code="origin_refused",
             )
-
-
-def _route_of(scope: Scope) -> str:
-    route = scope.get("route")
-    return str(getattr(route, "path", "(no route)"))

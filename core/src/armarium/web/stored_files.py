@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -63,6 +65,7 @@ def stored_file(
         if ranges is not None:
             request_headers.append((b"range", f"bytes={','.join(ranges)}".encode()))
         request.scope["headers"] = request_headers
+    answer: Callable[..., Response] = partial(FileResponse, path)
     if path.is_symlink():
         # A linked file is opened once, along the checked path, and stays open while it is sent.
         try:
@@ -72,15 +75,8 @@ def stored_file(
                 f"The file {checksum[:12]}… is kept as a link, and nothing that may be read lies there any more.",
                 code="object_missing",
             ) from error
-        return _LinkedFile(
-            file,
-            media_type=mime_type,
-            headers=headers,
-            filename=name,
-            content_disposition_type="attachment" if save else "inline",
-        )
-    return FileResponse(
-        path,
+        answer = partial(_LinkedFile, file)
+    return answer(
         media_type=mime_type,
         headers=headers,
         filename=name,

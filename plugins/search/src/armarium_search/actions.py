@@ -54,13 +54,11 @@ def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
         check_filters(ctx.conn, p.filters)
     search_id = add_node(ctx, name=name_of(p.query), node_kind="saved_search", sort_order=p.sort_order)
     fields = p.model_dump(mode="json", exclude={"sort_order", "filters"})
-    row = {
-        "id": search_id,
-        **fields,
-        "filters": _dump_filters(p.filters),
-        **ctx.provenance(),
-        "updated_at": ctx.now,
-    }
+    return _insert(ctx, search_id, {**fields, "filters": _dump_filters(p.filters)})
+
+
+def _insert(ctx: ActionContext, search_id: str, fields: dict[str, Any]) -> dict[str, Any]:
+    row = {"id": search_id, **fields, **ctx.provenance(), "updated_at": ctx.now}
     ctx.conn.execute(saved_searches.insert().values(row))
     return live_search(ctx.conn, search_id)
 
@@ -125,9 +123,7 @@ def duplicate(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
     )
     fields = {name: before[name] for name in ("query", "is_smart_search", "filters", "search_type", "sort_by",
                                              "sort_direction", "folder_path")}  # fmt: skip
-    row = {"id": search_id, **fields, **ctx.provenance(), "updated_at": ctx.now}
-    ctx.conn.execute(saved_searches.insert().values(row))
-    return live_search(ctx.conn, search_id)
+    return _insert(ctx, search_id, fields)
 
 
 @action(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from torch.nn import functional
 
 from armarium_hand_trainer.direction import is_right_to_left
@@ -107,10 +106,8 @@ class HandTrainer(EpochTrainer[Ready]):
         with self.whole_epoch():
             for batch in batches(widths, size, BATCH_PIXELS, chance):
                 call.check()
-                for group in ready.change.param_groups:
-                    group["lr"] = rate * min(1.0, (ready.steps + 1) / WARM_UP)
                 lines = [ready.taught[at] for at in batch]
-                losses += _train(ready, lines, chance)
+                losses += _train(ready, lines, chance, rate)
                 letters += sum(len(codes) for _, codes in lines)
                 read += len(lines)
                 call.progress(read, len(ready.taught), unit="lines", epoch=number)
@@ -175,7 +172,9 @@ def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
     return ready
 
 
-def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.random.Generator) -> float:
+def _train(
+    ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.random.Generator, rate: float
+) -> float:
     pictures = vary_lines(pad_pictures([line.ink for line, _ in some]), chance)
     lengths = torch.tensor([steps_of(line.ink.shape[1]) for line, _ in some])
     codes = torch.tensor([code for _, codes in some for code in codes])
@@ -190,10 +189,7 @@ def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.rand
     scores, glance = ready.net(pictures, lengths)
     whole = loss(scores)
     ((whole + SHORTCUT * loss(glance)) / len(some)).backward()
-    nn.utils.clip_grad_norm_(ready.net.parameters(), CLIP)
-    ready.change.step()
-    ready.change.zero_grad(set_to_none=True)
-    ready.steps += 1
+    ready.step(ready.net.parameters(), rate, warm_up=WARM_UP, clip=CLIP)
     share = min(AVERAGE, (1 + ready.steps) / (10 + ready.steps))
     with torch.no_grad():
         torch._foreach_lerp_(list(ready.average.parameters()), list(ready.net.parameters()), 1 - share)

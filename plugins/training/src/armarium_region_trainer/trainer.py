@@ -181,8 +181,6 @@ def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> 
     """Do one step; return the loss per page."""
     import torch
 
-    for group in ready.change.param_groups:
-        group["lr"] = ready.rate * min(1.0, (ready.steps + 1) / WARM_UP)
     both = [
         augment(picture(page.path, ready.side, ready.max_pixels), label(page, ready.classes), chance)
         for page in pages
@@ -191,8 +189,5 @@ def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> 
         pixel_values=torch.stack([image for image, _ in both]), labels=[labels for _, labels in both]
     )
     output.loss.backward()
-    torch.nn.utils.clip_grad_norm_(ready.network.parameters(), CLIP)
-    ready.change.step()
-    ready.change.zero_grad(set_to_none=True)
-    ready.steps += 1
+    ready.step(ready.network.parameters(), ready.rate, warm_up=WARM_UP, clip=CLIP)
     return float(output.loss.detach())

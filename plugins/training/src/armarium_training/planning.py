@@ -4,9 +4,9 @@ checked lines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, select
 
@@ -60,16 +60,29 @@ def readers_of(readers: Sequence[type[Reader]], kind: str) -> list[type[Reader]]
     ]
 
 
-def takes(engine: Engine, library: Library, reader: type[Reader], card: str) -> bool:
-    """Return whether *card* names the reader itself or an installed model of it; a refusal says why it does not."""
-    method: Any = "read_page" if "read_page" in reader.can else "read_lines"
-    if card == reader.name:
-        choose(engine, library, reader=reader.name, method=method)
-        return True
-    if reader.model_kind is None:
-        return False
-    choose(engine, library, reader=reader.name, method=method, model=NameOrMaterialPath(card))
-    return True
+def find_reader(
+    engine: Engine,
+    library: Library,
+    readers: Iterable[type[Reader]],
+    card: str,
+    method: Literal["read_page", "read_lines"] | None = None,
+) -> tuple[type[Reader] | None, str]:
+    """Return the first of *readers* that *card* names, or that has an installed model of that name; or None, and why.
+    *method*: what it is to do; default: read pages, or lines if it reads no pages.
+    """
+    reasons = []
+    for reader in sorted(readers, key=lambda reader: reader.name != card):
+        model = None if card == reader.name else NameOrMaterialPath(card)
+        if model is not None and reader.model_kind is None:
+            continue
+        does: Any = method or ("read_page" if "read_page" in reader.can else "read_lines")
+        try:
+            choose(engine, library, reader=reader.name, method=does, model=model)
+        except ServiceError as refusal:
+            reasons.append(refusal.detail)
+        else:
+            return reader, ""
+    return None, reasons[0] if reasons else "No reader of that kind is installed."
 
 
 def plan_of(
@@ -128,48 +141,24 @@ def measurable(
         raise errors.remote_candidate(candidate.model)
     able = [
         reader
-        for reader in installed_readers(engine)
-        if "read_lines" in reader.can and kind_of(reader) == candidate.reader
+        for reader in readers_of(installed_readers(engine), candidate.reader)
+        if "read_lines" in reader.can
     ]
     place = cards.find_card(engine, library, candidate.model)
+    named = candidate.model
     if place is not None:
-        stem = place.path.name.removesuffix(cards.CARD)
-        for reader in able:
-            if reader.model_kind == place.store and place.weights is not None:
-                _check_reader(engine, library, reader, stem, candidate.model)
-                return Measurable(place.model_id, candidate.reader, reader.name, named=stem, card=place.card)
-        raise errors.no_reader(candidate.model, "Its weights are gone, or no installed reader can use them.")
-    for reader in able:
-        if candidate.model == reader.name:
-            _check_reader(engine, library, reader, None, candidate.model)
-            return Measurable(candidate.model, candidate.reader, reader.name)
-    reasons = []
-    for reader in able:
-        if reader.model_kind is None:
-            continue
-        try:
-            choose(
-                engine,
-                library,
-                reader=reader.name,
-                method="read_lines",
-                model=NameOrMaterialPath(candidate.model),
-            )
-        except ServiceError as refusal:
-            reasons.append(refusal.detail)
-        else:
-            return Measurable(candidate.model, candidate.reader, reader.name, named=candidate.model)
-    raise errors.no_reader(candidate.model, reasons[0] if reasons else "No reader of that kind is installed.")
-
-
-def _check_reader(
-    engine: Engine, library: Library, reader: type[Reader], named: str | None, model: str
-) -> None:
-    try:
-        model_name = None if named is None else NameOrMaterialPath(named)
-        choose(engine, library, reader=reader.name, method="read_lines", model=model_name)
-    except ServiceError as refusal:
-        raise errors.no_reader(model, refusal.detail) from refusal
+        able = [reader for reader in able if reader.model_kind == place.store and place.weights is not None][
+            :1
+        ]
+        if not able:
+            raise errors.no_reader(named, "Its weights are gone, or no installed reader can use them.")
+        named = place.path.name.removesuffix(cards.CARD)
+    found, why = find_reader(engine, library, able, named, "read_lines")
+    if found is None:
+        raise errors.no_reader(candidate.model, why)
+    if place is not None:
+        return Measurable(place.model_id, candidate.reader, found.name, named=named, card=place.card)
+    return Measurable(named, candidate.reader, found.name, named=None if named == found.name else named)
 
 
 def _pages(conn: Connection, trained: Sequence[Measurable], page_ids: Sequence[str]) -> list[str]:
@@ -186,12 +175,14 @@ def _pages(conn: Connection, trained: Sequence[Measurable], page_ids: Sequence[s
         held_out = [
             entry["document_id"] for entry in _held_out(trained[0]) if entry["document_id"] in live_ids
         ]
-        pages = [page for page in held_out if all(is_new_to(conn, model, page) for model in trained)]
+        pages = [
+            page for page in held_out if all(is_new_to(conn, model.card or {}, page) for model in trained)
+        ]
     else:
         raise errors.name_pages()
     for page in pages:
         for candidate in trained:
-            if not is_new_to(conn, candidate, page):
+            if not is_new_to(conn, candidate.card or {}, page):
                 raise errors.may_have_trained(candidate.model, page)
     return pages
 
@@ -200,16 +191,11 @@ def _held_out(candidate: Measurable) -> list[dict[str, Any]]:
     return cards.pages_on((candidate.card or {}).get("held_out"))
 
 
-def is_new_to(conn: Connection, candidate: Measurable, page: str) -> bool:
-    """Return whether the candidate held a page out, and neither it nor its bases were trained on what it shows.
+def is_new_to(conn: Connection, card: Mapping[str, Any], page: str) -> bool:
+    """Return whether the model of a card held a page out, and neither it nor its bases were trained on what it shows.
 
-    Asked only of candidates that were trained here; which pages others were trained on is not known.
+    Asked only of models that were trained here; which pages others were trained on is not known.
     """
-    return is_new_by_card(conn, candidate.card or {}, page)
-
-
-def is_new_by_card(conn: Connection, card: Mapping[str, Any], page: str) -> bool:
-    """Like `is_new_to`, for the model of a card."""
     relatives = Relatives(conn)
     trained_on = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
     held_out = cards.pages_on(card.get("held_out"))

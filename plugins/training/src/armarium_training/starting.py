@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,12 +24,12 @@ from armarium.api import (
 )
 from armarium_documents.api import documents, pages_under
 from armarium_layout.api import DETECTORS, detector_models, model_type
-from armarium_reading.api import choose, installed_readers, load_reader, models_folder
+from armarium_reading.api import ModelFile, choose, installed_readers, load_reader, models_folder
 from armarium_training import cards, errors
 from armarium_training.line_sets import LineSet, line_set
 from armarium_training.schemas.training import HereParams, RegionsParams, RemoteParams, TrainArgs
 from armarium_training.schemas.vision import VisionParams
-from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
+from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers, trainers_for
 
 A = TypeVar("A", bound=BaseModel)
 VISION = "vision"
@@ -112,22 +112,33 @@ def base_of(
     Without a base the trainer is the one named, else the first whose runtime is installed.
     """
     able = [
-        candidate
-        for candidate in trainers(engine)
-        if candidate.card == "linereader" and trainer in (None, candidate.name)
+        candidate for candidate in trainers_for(engine, "linereader") if trainer in (None, candidate.name)
     ]
-    if base is None:
-        found = [Base(candidate, None, None) for candidate in able]
-        if not found:
-            raise errors.no_trainer("line readers", [trainer.name for trainer in trainers(engine)])
-    else:
-        found = [held for candidate in able if (held := _find_base(engine, library, candidate, base))]
-        if not found:
-            raise errors.no_base(str(base), bases_here(engine))
-        read_base_card(engine, library, str(base))
+    found = _find_bases(engine, library, base, able)
     chosen = next((held for held in found if is_here(engine, held.trainer)), found[0])
     require_runtime(engine, chosen.trainer)
     return chosen
+
+
+def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
+    """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
+    able = [trainer for trainer in trainers_for(engine, "linereader") if trainer.goes_far]
+    return _find_bases(engine, library, base, able)[0]
+
+
+def _find_bases(
+    engine: Engine, library: Library, base: NameOrMaterialPath | None, able: Sequence[type[Trainer]]
+) -> list[Base]:
+    """Return *base* with each of the trainers *able* to start from it, one at least."""
+    if base is None:
+        if not able:
+            raise errors.no_trainer("line readers", [trainer.name for trainer in trainers(engine)])
+        return [Base(trainer, None, None) for trainer in able]
+    found = [held for trainer in able if (held := _find_base(engine, library, trainer, base))]
+    if not found:
+        raise errors.no_base(str(base), bases_here(engine))
+    read_base_card(engine, library, str(base))
+    return found
 
 
 def trainer_wanted(library: Library, base: NameOrMaterialPath | None) -> str | None:
@@ -152,35 +163,23 @@ def _waiting(
     engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
 ) -> Base | None:
     """Return an existing base whose reader cannot run yet: then the runtime is refused, not the base."""
-    reader = load_reader(engine, trainer.reader)
-    kind = reader.model_kind or reader.name
-    for folder in (library.models / kind, models_folder(engine, kind)):
-        for file in reader.models_here(folder, None):
-            if base in (file.model, file.label) and file.path and file.path.name.endswith(trainer.suffix):
-                return Base(trainer, str(base), file.path)
+    for file in _models_here(engine, trainer.reader, library):
+        if base in (file.model, file.label) and file.path and file.path.name.endswith(trainer.suffix):
+            return Base(trainer, str(base), file.path)
     return None
 
 
-def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
-    """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
-    able = [trainer for trainer in trainers(engine) if trainer.card == "linereader" and trainer.goes_far]
-    for candidate in able:
-        if base is None:
-            return Base(candidate, None, None)
-        held = _find_base(engine, library, candidate, base)
-        if held is not None:
-            read_base_card(engine, library, str(base))
-            return held
-    raise errors.no_base(str(base), bases_here(engine))
+def _models_here(engine: Engine, reader_name: str, library: Library | None = None) -> Iterator[ModelFile]:
+    """Yield the models of a reader that the project has, and those of this machine."""
+    reader = load_reader(engine, reader_name)
+    kind = reader.model_kind or reader.name
+    for folder in (*([] if library is None else [library.models / kind]), models_folder(engine, kind)):
+        yield from reader.models_here(folder, None)
 
 
 def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
     """Return the config.json of the vision model *base* among the project's models and this machine's; Invalid."""
-    reader = load_reader(engine, "vision")
-    folders = [library.models / VISION, models_folder(engine, VISION)]
-    here = {
-        file.model: file.path for folder in folders for file in reader.models_here(folder, None) if file.path
-    }
+    here = {file.model: file.path for file in _models_here(engine, VISION, library) if file.path}
     if base not in here:
         raise errors.no_vision_base(base, sorted(here))
     read_base_card(engine, library, base)
@@ -225,13 +224,9 @@ def held_pages(conn: Connection, ids: Sequence[str]) -> list[str]:
 
 def bases_here(engine: Engine) -> list[str]:
     """Return the models on this machine that a trainer can start from."""
-    able = {trainer.reader for trainer in trainers(engine) if trainer.card == "linereader"}
-    names = []
-    for reader in installed_readers(engine):
-        if reader.name in able:
-            folder = models_folder(engine, reader.model_kind or reader.name)
-            names += [file.model for file in load_reader(engine, reader.name).models_here(folder, None)]
-    return sorted(names)
+    able = {trainer.reader for trainer in trainers_for(engine, "linereader")}
+    here = [reader.name for reader in installed_readers(engine) if reader.name in able]
+    return sorted(file.model for reader in here for file in _models_here(engine, reader))
 
 
 def pages_of(conn: Connection, scope_ids: list[str]) -> list[str]:

@@ -225,7 +225,6 @@ def _build_prompt(ready: Ready, line: Line) -> Any:
 def _teach(ready: Ready, some: Sequence[Line]) -> tuple[float, int, int]:
     """Do one step; return the summed loss of the answers' tokens, their number, and how many lines were too long."""
     import torch
-    from torch import nn
 
     losses, tokens, too_long = 0.0, 0, 0
     for line in some:
@@ -249,14 +248,8 @@ def _teach(ready: Ready, some: Sequence[Line]) -> tuple[float, int, int]:
         (loss / len(some)).backward()
         losses, tokens = losses + float(loss.detach()) * len(answer), tokens + len(answer)
     if tokens:
-        ready.steps += 1
-        for group in ready.change.param_groups:
-            group["lr"] = RATE * min(1.0, ready.steps / WARM_UP)
-        nn.utils.clip_grad_norm_(
-            [parameter for parameter in ready.network.parameters() if parameter.requires_grad], CLIP
-        )
-        ready.change.step()
-    ready.change.zero_grad(set_to_none=True)
+        changing = [parameter for parameter in ready.network.parameters() if parameter.requires_grad]
+        ready.step(changing, RATE, warm_up=WARM_UP, clip=CLIP)
     return losses, tokens, too_long
 
 

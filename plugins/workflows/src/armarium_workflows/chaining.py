@@ -25,7 +25,7 @@ from armarium.api import (
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
 from armarium_workflows.models import run_states
-from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
+from armarium_workflows.paths import parse_path, parse_pipes, read, read_mapped
 from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
 from armarium_workflows.running import note_cancelled, note_failed
 from armarium_workflows.schemas.requests import ChainFields, ChainStep
@@ -223,10 +223,7 @@ def _begin_step(
         try:
             inputs = dict(execution["inputs"])
             for mapping in step.input_mappings:
-                value = read(parse_path(mapping.source_path), roots)
-                inputs[mapping.target_key] = (
-                    apply_pipes(value, parse_pipes(mapping.transform)) if mapping.transform else value
-                )
+                inputs[mapping.target_key] = read_mapped(mapping.source_path, mapping.transform, roots)
             inputs |= step.static_inputs
             scope = inputs.get("scope_ids") or []
             if not isinstance(scope, list) or not all(isinstance(identity, str) for identity in scope):

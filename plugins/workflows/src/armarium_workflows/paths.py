@@ -102,6 +102,12 @@ def parse_pipes(text: str) -> tuple[Pipe, ...]:
         at += 1
 
 
+def read_mapped(path: str, transform: str | None, roots: Mapping[str, Any]) -> Any:
+    """Return what a mapping gives: the value at *path*, after the pipes of *transform*."""
+    value = read(parse_path(path), roots)
+    return apply_pipes(value, parse_pipes(transform)) if transform else value
+
+
 def read(path: Path, roots: Mapping[str, Any]) -> Any:
     """Return the value at *path* under *roots* (a mapping of the four roots), after its pipes; None if there
     is none.

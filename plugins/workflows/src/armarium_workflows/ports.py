@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from armarium.api import RecipeJob
 
@@ -39,10 +38,6 @@ class PortSpec:
     type: str
     material: str | None = None
     required: bool = False
-
-    def as_answer(self) -> dict[str, Any]:
-        """Return it as answers show it."""
-        return {"id": self.id, "type": self.type, "material": self.material, "required": self.required}
 
 
 _VALUE_IN = PortSpec("value", "any", required=True)

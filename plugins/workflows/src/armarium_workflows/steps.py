@@ -27,7 +27,7 @@ from armarium_workflows import checkpoints
 from armarium_workflows.checkpoints import PageRow, size_fault
 from armarium_workflows.errors import PathFault
 from armarium_workflows.graph import Graph
-from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
+from armarium_workflows.paths import Pipe, apply_pipes, parse_path, parse_pipes, read, read_mapped
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.queries import stored_run
 from armarium_workflows.schemas.requests import Edge
@@ -35,6 +35,10 @@ from armarium_workflows.values import at_port, job_for_page, settings_of
 
 AT_ONCE = 200
 """How many pages are examined, or enqueued, in one transaction."""
+
+
+Before = Mapping[str, tuple[str, Any]]
+"""What the earlier nodes made of a page: of each its state and its output."""
 
 
 class Step:
@@ -62,8 +66,9 @@ class Step:
             if self.node.tool in BUILT_IN or not self.node.enabled:
                 self._compute()
             else:
-                self._hand_in(self.job.engine.recipe_jobs.require(self.node.tool))
-                self._collect(self.job.engine.recipe_jobs.require(self.node.tool))
+                recipe = self.job.engine.recipe_jobs.require(self.node.tool)
+                self._hand_in(recipe)
+                self._collect(recipe)
         except ServiceError as refusal:
             # The run reads this message from the step's row.
             with self.job.library.db.write() as conn:
@@ -97,21 +102,17 @@ class Step:
             ).all()
         return {f"pages_{state}": int(count) for state, count in rows}
 
-    def _chunks(
-        self, phase: str
-    ) -> Iterator[tuple[list[tuple[str, int]], dict[str, dict[str, tuple[str, Any]]]]]:
+    def _chunks(self, phase: str) -> Iterator[tuple[list[tuple[str, int]], Mapping[str, Before]]]:
         """Yield the pages that are still to be examined, with the outputs of the earlier nodes for them."""
         while True:
             self.job.check()
             progress = self.job.checkpoint
-            start = progress["next"] if progress.get("phase") in ("begin", phase) else None
-            if start is None:
+            if progress.get("phase") not in ("begin", phase):
                 return
             with self.job.library.db.read() as conn:
-                pages = checkpoints.pages(conn, self.thread_id, start, AT_ONCE)
-                before = checkpoints.node_outputs(
-                    conn, self.thread_id, self.sources, [page for page, _ in pages]
-                )
+                pages = checkpoints.pages(conn, self.thread_id, progress["next"], AT_ONCE)
+                ids = [page for page, _ in pages]
+                before = checkpoints.node_outputs(conn, self.thread_id, self.sources, ids)
             if not pages:
                 return
             yield pages, before
@@ -132,7 +133,7 @@ class Step:
             **counts,
         )
 
-    def _compute_row(self, page: str, position: int, before: Mapping[str, tuple[str, Any]]) -> PageRow:
+    def _compute_row(self, page: str, position: int, before: Before) -> PageRow:
         why = self._does_not_reach(before)
         if why is not None:
             return PageRow(page, position, "skipped", why)
@@ -142,12 +143,11 @@ class Step:
             output = COMPUTE[self.node.tool](self, page, before)
         except PathFault as fault:
             return PageRow(page, position, "failed", f"{self.name}: {fault}")
-        fault_of_size = size_fault(self.node.id, output)
-        if fault_of_size is not None:
-            return PageRow(page, position, "failed", fault_of_size)
+        if (too_large := size_fault(self.node.id, output)) is not None:
+            return PageRow(page, position, "failed", too_large)
         return PageRow(page, position, "done", output=output)
 
-    def _list_edges(self, before: Mapping[str, tuple[str, Any]]) -> list[Edge]:
+    def _list_edges(self, before: Before) -> list[Edge]:
         """Return the edges along which a page arrives."""
         return [
             edge
@@ -164,7 +164,7 @@ class Step:
             return False
         return any(edge.source == node_id and edge.when == value for edge in self.graph.edges)
 
-    def _does_not_reach(self, before: Mapping[str, tuple[str, Any]]) -> str | None:
+    def _does_not_reach(self, before: Before) -> str | None:
         """Return why a page does not reach this node; None if it does."""
         delivered = self._list_edges(before)
         enough = bool(delivered) if self.node.tool == "merge" else len(delivered) == len(self.into)
@@ -173,7 +173,7 @@ class Step:
         missing = next(edge for edge in self.into if edge not in delivered)
         return f"Node {missing.source} did not pass it on."
 
-    def _roots(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+    def _roots(self, page: str, before: Before) -> dict[str, Any]:
         return {
             "nodes": {node_id: output or {} for node_id, (_, output) in before.items()},
             "inputs": self.run["inputs"],
@@ -181,12 +181,11 @@ class Step:
             "config": self.run["graph"].get("config", {}),
         }
 
-    def value(self, port: str, page: str, before: Mapping[str, tuple[str, Any]]) -> Any:
+    def value(self, port: str, page: str, before: Before) -> Any:
         """Return the value at *port*: by a path, otherwise along an edge, otherwise as the node states it."""
         for mapping in self.node.input_mappings:
             if mapping.port_id == port:
-                value = read(parse_path(mapping.source_path), self._roots(page, before))
-                return apply_pipes(value, parse_pipes(mapping.transform)) if mapping.transform else value
+                return read_mapped(mapping.source_path, mapping.transform, self._roots(page, before))
         edges = [edge for edge in self._list_edges(before) if edge.target_port == port]
         if self.node.tool == "merge":
             return {edge.source: at_port(before[edge.source][1], edge.source_port) for edge in edges}
@@ -194,7 +193,7 @@ class Step:
             return at_port(before[edges[0].source][1], edges[0].source_port)
         return self.node.inputs.get(port)
 
-    def branch(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+    def branch(self, page: str, before: Before) -> dict[str, Any]:
         """Return the value by which the edges are chosen."""
         value = self.value("value", page, before)
         text = self.node.config.get("path")
@@ -202,18 +201,20 @@ class Step:
         word = choice if isinstance(choice, str) else orjson.dumps(choice).decode()
         return {"value": value, "branch": word}
 
-    def transform(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+    def transform(self, page: str, before: Before) -> dict[str, Any]:
         """Apply pipes to a value."""
-        value, pipes = self.value("value", page, before), self.node.config.get("transform")
-        return {"value": apply_pipes(value, parse_pipes(str(pipes))) if pipes else value}
+        return {"value": apply_pipes(self.value("value", page, before), self._pipes())}
 
-    def map(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+    def map(self, page: str, before: Before) -> dict[str, Any]:
         """Apply pipes to each item of a list."""
-        items, pipes = self.value("items", page, before), self.node.config.get("transform")
+        items, pipes = self.value("items", page, before), self._pipes()
         if not isinstance(items, list):
             raise PathFault("map takes a list, and this is not one.")
-        parsed = parse_pipes(str(pipes)) if pipes else ()
-        return {"items": [apply_pipes(item, parsed) for item in items]}
+        return {"items": [apply_pipes(item, pipes) for item in items]}
+
+    def _pipes(self) -> Sequence[Pipe]:
+        pipes = self.node.config.get("transform")
+        return parse_pipes(str(pipes)) if pipes else ()
 
     def _hand_in(self, recipe: RecipeJob) -> None:
         """Enqueue a job for each page that reaches the node, or one for all of them."""
@@ -243,7 +244,7 @@ class Step:
         else:
             self.job.save(progress)
 
-    def _settings(self, recipe: RecipeJob, page: str, before: Mapping[str, tuple[str, Any]]) -> Params:
+    def _settings(self, recipe: RecipeJob, page: str, before: Before) -> Params:
         mapped = {
             mapping.port_id: self.value(mapping.port_id, page, before)
             for mapping in self.node.input_mappings
@@ -271,7 +272,7 @@ class Step:
         self,
         recipe: RecipeJob,
         reaching: Sequence[tuple[str, int]],
-        before: Mapping[str, dict[str, tuple[str, Any]]],
+        before: Mapping[str, Before],
         rows: list[PageRow],
         progress: dict[str, Any],
     ) -> None:
@@ -333,9 +334,8 @@ class Step:
         if withheld and child.key == page:
             return PageRow(page, position, "skipped", f"{self.name}: {withheld}", job_id=child.id)
         output = {**((child.result or {}).get("output") or {}), **(more or {})}
-        fault = size_fault(self.node.id, output)
-        if fault is not None:
-            return PageRow(page, position, "failed", fault, job_id=child.id)
+        if (too_large := size_fault(self.node.id, output)) is not None:
+            return PageRow(page, position, "failed", too_large, job_id=child.id)
         return PageRow(page, position, "done", output=output, job_id=child.id)
 
     def _take_whole(self, child: JobRow) -> None:
@@ -384,7 +384,7 @@ class Step:
         self._keep([self._outcome(child, row.page_id, row.position, {"text": text})], progress)
 
 
-COMPUTE: dict[str, Callable[[Step, str, Mapping[str, tuple[str, Any]]], dict[str, Any]]] = {
+COMPUTE: dict[str, Callable[[Step, str, Before], dict[str, Any]]] = {
     "input": lambda step, page, before: {"pages": page},
     "output": lambda step, page, before: {"value": step.value("value", page, before)},
     "merge": lambda step, page, before: {"value": step.value("value", page, before)},

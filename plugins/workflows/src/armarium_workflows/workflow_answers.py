@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Path
@@ -59,9 +60,7 @@ def _node(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
     is_known = node["tool"] in BUILT_IN or node["tool"] in jobs
     return {
         **node,
-        "input_ports": [port_spec.as_answer() for port_spec in inputs_of(node["tool"], jobs)]
-        if is_known
-        else [],
-        "output_ports": [output.as_answer() for output in outputs_of(node["tool"], jobs)] if is_known else [],
+        "input_ports": [asdict(port) for port in inputs_of(node["tool"], jobs)] if is_known else [],
+        "output_ports": [asdict(port) for port in outputs_of(node["tool"], jobs)] if is_known else [],
         "uses_llm": node["tool"] in jobs and jobs[node["tool"]].uses_llm,
     }

@@ -47,7 +47,7 @@ def plan_finders(
         scripts=answers.scripts,
         languages=[],
         materials=[material],
-        memory_gb=answers.memory_gb or this_machine(engine).memory_gb,
+        memory_gb=answers.memory_gb or this_machine().memory_gb,
         cloud_allowed=False,
     )
     rows, finders = [], []

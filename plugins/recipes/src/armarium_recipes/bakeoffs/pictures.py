@@ -43,13 +43,8 @@ def drawing(bakeoff: Table) -> Scene:
     )
     scene.add(Words(24, 56, subtitle, 13, colour=(102, 102, 102)))
     if not rows:
-        scene.add(
-            Words(
-                24,
-                TOP + 24,
-                "Nobody has been scored yet." if not _has_ended(bakeoff) else "Nobody was scored.",
-            )
-        )
+        words = "Nobody was scored." if bakeoff["state"] in FINISHED else "Nobody has been scored yet."
+        scene.add(Words(24, TOP + 24, words))
         return scene
     _bars(scene, rows, by_lines)
     if has_costs:
@@ -81,10 +76,6 @@ def page(bakeoff: Table) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(scene.title)}</title>'
         f"<style>{STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
     )
-
-
-def _has_ended(bakeoff: Table) -> bool:
-    return bakeoff["state"] in FINISHED
 
 
 def _value(row: Table) -> float | None:

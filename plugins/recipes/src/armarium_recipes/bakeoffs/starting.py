@@ -74,7 +74,7 @@ def plan_bakeoff(
         scripts=answers.scripts,
         languages=answers.languages,
         materials=[material],
-        memory_gb=answers.memory_gb or this_machine(engine).memory_gb,
+        memory_gb=answers.memory_gb or this_machine().memory_gb,
         cloud_allowed=answers.cloud_allowed,
     )
     contenders = choose_contenders(
@@ -181,7 +181,7 @@ def _settle_pages(conn: Connection, corrected: CorrectedPages, able: Sequence[Ab
             new = {
                 page["document_id"]
                 for page in corrected.pages
-                if is_new_to(conn, subject, page["document_id"])
+                if is_new_to(conn, subject.card, page["document_id"])
             }
             lines = sum(page["lines"] for page in corrected.pages if page["document_id"] in new)
             if lines < MIN_LINES or len(new) < MIN_PAGES:

@@ -17,7 +17,7 @@ from armarium_recipes.cards import discovery
 from armarium_recipes.cards.discovery import FoundCandidates, text_of, texts_of
 from armarium_recipes.cards.installed_models import is_open
 from armarium_recipes.cards.shipped_cards import models_of
-from armarium_recipes.knowledge.languages import find_language
+from armarium_recipes.knowledge.languages import find_language, tags_of
 from armarium_recipes.schemas.cards import Card
 
 HUB = "https://huggingface.co"
@@ -156,14 +156,13 @@ def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Car
         base = text_of(entry.get("base"), 200)
         licence = text_of(entry.get("licence"), 80)
         revision = text_of(entry.get("revision"), 40) or "main"
-        codes = (find_language(text) for text in texts_of(entry.get("languages")))
         yield Card.stating(
             id=f"{'mlx' if entry.get('library') == 'mlx' else 'vision'}:{name}@{revision[:12]}",
             name=name,
             source="model-hub",
             pin={"hub": name, "revision": revision},
             jobs=["read-a-line"],
-            languages=list(dict.fromkeys(code.code for code in codes if code is not None and code.code)),
+            languages=tags_of(texts_of(entry.get("languages"))),
             licence=licence or None,
             open_licence=is_open(licence),
             memory_gb=4,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 
 from armarium_recipes.cards.shipped_cards import primary_subtag
 from armarium_recipes.schemas.cards import Card, Refusal
@@ -15,20 +15,21 @@ FREE_GB = 2.0
 LAST = math.inf
 
 
-def rank(
-    cards: Iterable[Card],
-    *,
-    job: str,
-    scripts: Sequence[str],
-    languages: Sequence[str],
-    materials: Sequence[str],
-    memory_gb: float | None,
-    cloud_allowed: bool,
-) -> list[Card]:
+class Conditions(TypedDict):
+    """What a model must suit. Memory in GB; None: unknown, and no card is refused for it."""
+
+    scripts: Sequence[str]
+    languages: Sequence[str]
+    materials: Sequence[str]
+    memory_gb: float | None
+    cloud_allowed: bool
+
+
+def rank(cards: Iterable[Card], *, job: str, **conditions: Unpack[Conditions]) -> list[Card]:
     """Return the cards that do *job*: those the rules would choose, with `rule_rank` from 1, then the others
     with `refused`.
 
-    *memory_gb* None: unknown, and no card is refused for it. The order: the CER in bands of one point (a CER
+    The order: the CER in bands of one point (a CER
     measured here before a published one; cards with neither last), local before remote, cheaper, faster, less
     carbon, trainable, smaller (among models that only their authors measured, which come after the others: better by
     their figures), the card's id. A stand-in for a model comes after all cards that do the whole work.
@@ -38,17 +39,10 @@ def rank(
     for card in cards:
         if job not in card.jobs:
             continue
-        why = refusal_of(
-            card,
-            scripts=scripts,
-            languages=languages,
-            materials=materials,
-            memory_gb=memory_gb,
-            cloud_allowed=cloud_allowed,
-        )
+        why = refusal_of(card, **conditions)
         changed = {"rule_rank": None, "refused": why}
         (accepted if why is None else refused).append(card.model_copy(update=changed))
-    accepted.sort(key=lambda card: order_of(card, languages))
+    accepted.sort(key=lambda card: order_of(card, conditions["languages"]))
     ranked = [card.model_copy(update={"rule_rank": place}) for place, card in enumerate(accepted, start=1)]
     return [*ranked, *sorted(refused, key=lambda card: (not card.in_recipe_rules, card.id))]
 
@@ -93,25 +87,18 @@ def order_of(
     )
 
 
-def refusal_of(card: Card, **conditions: Any) -> Refusal | None:
+def refusal_of(card: Card, **conditions: Unpack[Conditions]) -> Refusal | None:
     """Return the first reason why the rules refuse *card*; None if they accept it. As `refusals_of`."""
     return next(refusals_of(card, **conditions), None)
 
 
-def refusals_of(
-    card: Card,
-    *,
-    scripts: Sequence[str],
-    languages: Sequence[str],
-    materials: Sequence[str],
-    memory_gb: float | None,
-    cloud_allowed: bool,
-) -> Iterator[Refusal]:
+def refusals_of(card: Card, **conditions: Unpack[Conditions]) -> Iterator[Refusal]:
     """Return every reason why the rules refuse *card*, in the order in which problems are listed."""
+    languages, memory_gb = conditions["languages"], conditions["memory_gb"]
     if not card.in_recipe_rules:
         why = card.note or "It is outside the catalogue."
         yield Refusal(kind="not-here", reason=f"The rules choose only models of the catalogue. {why}")
-    lacking = [script for script in scripts if card.scripts and script not in card.scripts]
+    lacking = [script for script in conditions["scripts"] if card.scripts and script not in card.scripts]
     if lacking:
         yield Refusal(
             kind="no-model-for-script",
@@ -125,7 +112,7 @@ def refusals_of(
         )
     missing = [
         material
-        for material in materials
+        for material in conditions["materials"]
         if material != "text" and card.material and material not in card.material
     ]
     if missing:
@@ -138,7 +125,7 @@ def refusals_of(
             kind="licence-not-accepted",
             reason=f"The licence of {card.name} ({card.licence or 'none is stated'}) must be accepted by a person first.",
         )
-    if card.runs_where == "provider" and not cloud_allowed:
+    if card.runs_where == "provider" and not conditions["cloud_allowed"]:
         yield Refusal(
             kind="cloud-not-allowed",
             reason=f"{card.name} runs on another machine, and pages may not leave this one.",

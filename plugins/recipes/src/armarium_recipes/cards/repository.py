@@ -20,7 +20,7 @@ from armarium_reading.api import installed_readers, models_folder, runtime_folde
 from armarium_recipes.cards import discovery
 from armarium_recipes.cards.discovery import FoundCandidates, size_gb, text_of, texts_of
 from armarium_recipes.cards.installed_models import is_open
-from armarium_recipes.knowledge.languages import find_language
+from armarium_recipes.knowledge.languages import tags_of
 from armarium_recipes.knowledge.scripts import find_script
 from armarium_recipes.schemas.cards import Card, Download
 
@@ -58,32 +58,31 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
     """Return the models of the repository: from the cached listing, or, with *online*, a new one if it is
     over a day old.
     """
+    state, detail = _search(engine, online=online, held=held)
+    return FoundCandidates(state, detail, repository_cards(engine))
+
+
+def _search(engine: Engine, *, online: bool, held: str | None) -> tuple[discovery.State, str]:
     listing = discovery.read_kept(engine, NAME)
     if online and held:
-        return FoundCandidates("offline", f"{held}; {_describe_listing(listing)}.", repository_cards(engine))
-    if not online:
-        if listing is None:
-            return FoundCandidates(
-                "not-searched", "Its models have not been listed yet; ask with online=true."
-            )
-        return FoundCandidates("cached", f"As listed {_read_date(listing)}.", repository_cards(engine))
-    try:
-        fresh = listing is not None and listing.is_fresh
-        with discovery.Asking(engine) as asking:
-            if listing is None or not fresh:
-                listing = discovery.keep(engine, NAME, _records(asking, listing), time.time())
-            looked = _fetch_cards(engine, asking, listing)
-    except ServiceError as refusal:
-        return FoundCandidates(
-            "failed", f"{refusal.detail} {_describe_listing(listing).capitalize()}.", repository_cards(engine)
-        )
-    unfetched = sum("card" not in entry for entry in listing.entries)
+        return "offline", f"{held}; {_describe_listing(listing)}."
+    if not online and listing is None:
+        return "not-searched", "Its models have not been listed yet; ask with online=true."
+    fresh, looked = not online or (listing is not None and listing.is_fresh), 0
+    if online:
+        try:
+            with discovery.Asking(engine) as asking:
+                if listing is None or not fresh:
+                    listing = discovery.keep(engine, NAME, _records(asking, listing), time.time())
+                looked = _fetch_cards(engine, asking, listing)
+        except ServiceError as refusal:
+            return "failed", f"{refusal.detail} {_describe_listing(listing).capitalize()}."
+    assert listing is not None
     if fresh and not looked:
-        return FoundCandidates("cached", f"As listed {_read_date(listing)}.", repository_cards(engine))
+        return "cached", f"As listed {_read_date(listing)}."
+    unfetched = sum("card" not in entry for entry in listing.entries)
     unfetched_words = f"; later searches fetch {unfetched} more" if unfetched else ""
-    return FoundCandidates(
-        "searched", f"{len(listing.entries)} records are listed{unfetched_words}.", repository_cards(engine)
-    )
+    return "searched", f"{len(listing.entries)} records are listed{unfetched_words}."
 
 
 def _describe_listing(listing: discovery.KeptListing | None) -> str:
@@ -261,7 +260,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
             jobs=["read-a-line", "read-a-page"],
             material=material,
             scripts=[script.code for text in texts_of(card.get("scripts")) if (script := find_script(text))],
-            languages=_tags(texts_of(card.get("languages"))),
+            languages=tags_of(texts_of(card.get("languages"))),
             licence=licence or None,
             open_licence=is_open(licence),
             size_gb=float(size) if isinstance(size, int | float) else 0,
@@ -294,13 +293,3 @@ def _availability(is_here: bool, runs: bool, software: str) -> tuple[Any, str]:
 
 def _materials(words: str) -> list[str]:
     return [material for material, pattern in _MATERIAL_WORDS.items() if pattern.search(words)]
-
-
-def _tags(codes: Iterable[str]) -> list[str]:
-    """Return codes of ISO 639-3 as BCP 47 tags."""
-    languages = (find_language(code) for code in codes)
-    return list(
-        dict.fromkeys(
-            language.code for language in languages if language is not None and language.code is not None
-        )
-    )

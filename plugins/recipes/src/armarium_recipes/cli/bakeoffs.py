@@ -138,15 +138,11 @@ def show_all(items: list[dict[str, Any]]) -> None:
     if not items:
         typer.echo("There was no bake-off yet: armarium bakeoff.")
         return
-    rows = [
-        [item["id"], item["state"], item["started_at"], item["step"], item["lines"], _describe_best(item)]
-        for item in items
-    ]
+    rows = []
+    for item in items:
+        best = next((row["name"] for row in item["candidates"] if row["not_scored"] is None), "")
+        rows.append([*(item[key] for key in ("id", "state", "started_at", "step", "lines")), best])
     table("Bake-offs", ["bake-off", "state", "started", "compared", "lines", "best"], rows)
-
-
-def _describe_best(item: dict[str, Any]) -> str:
-    return next((row["name"] for row in item["candidates"] if row["not_scored"] is None), "")
 
 
 def show_table(one: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -58,13 +59,14 @@ def setup(
     asking = not (yes or wants_json()) and at_a_terminal()
     with project_session() as session:
         before = session.get("/api/recipes/project")["answers"] or {}
+        questions = _Questions(session, before, asking)
         answers: dict[str, Any] = {
-            "purposes": _purposes(session, purpose, before, asking),
-            "materials": _materials(material, before, asking),
+            "purposes": questions.ask_purposes(purpose),
+            "materials": questions.ask_materials(material),
+            "languages": (languages := questions.ask_languages(language)),
+            "scripts": questions.ask_scripts(script, languages),
+            "cloud_allowed": questions.ask_cloud(cloud),
         }
-        answers["languages"] = _languages(session, language, before, asking)
-        answers["scripts"] = _scripts(session, script, answers["languages"], before, asking)
-        answers["cloud_allowed"] = _cloud(cloud, before, asking)
         directions = before.get("directions", {})
         still_valid = {script: way for script, way in directions.items() if script in answers["scripts"]}
         answers["directions"] = _directions(direction) if direction else still_valid
@@ -107,57 +109,95 @@ def show_recipe(assembled: dict[str, Any], *, saved: bool) -> None:
     typer.echo("Saved. Look at what would run: armarium plan" if saved else "Nothing was saved.")
 
 
-def _purposes(
-    session: Session, option: Sequence[str] | None, before: dict[str, Any], asking: bool
-) -> list[str]:
-    offered = {purpose["id"]: purpose["title"] for purpose in session.get("/api/recipes/purposes")["items"]}
-    default = before.get("purposes") or [next(iter(offered))]
-    return _choice("What are the pages for?", "purpose", offered, option, default, asking)
+@dataclass
+class _Questions:
+    """The questions of setup: each is answered by an option, by a person if *asking*, or by what was answered *before*."""
 
+    session: Session
+    before: dict[str, Any]
+    asking: bool
 
-def _materials(option: Sequence[str] | None, before: dict[str, Any], asking: bool) -> list[str]:
-    default = before.get("materials") or ["handwriting"]
-    return _choice("What are the pages?", "material", MATERIALS, option, default, asking)
+    def ask_purposes(self, option: Sequence[str] | None) -> list[str]:
+        listed = self.session.get("/api/recipes/purposes")["items"]
+        offered = {purpose["id"]: purpose["title"] for purpose in listed}
+        default = self.before.get("purposes") or [next(iter(offered))]
+        return self._choose("What are the pages for?", "purpose", offered, option, default)
 
+    def ask_materials(self, option: Sequence[str] | None) -> list[str]:
+        default = self.before.get("materials") or ["handwriting"]
+        return self._choose("What are the pages?", "material", MATERIALS, option, default)
 
-def _choice(
-    question: str,
-    noun: str,
-    offered: dict[str, str],
-    option: Sequence[str] | None,
-    default: list[str],
-    asking: bool,
-) -> list[str]:
-    """Return a choice by id or by number; Refused if it is not offered."""
+    def _choose(
+        self,
+        question: str,
+        noun: str,
+        offered: dict[str, str],
+        option: Sequence[str] | None,
+        default: list[str],
+    ) -> list[str]:
+        """Return a choice by id or by number; Refused if it is not offered."""
 
-    def parse_choice(words: Sequence[str]) -> list[str]:
-        ids = list(offered)
-        chosen = []
-        for word in words:
-            numbered = ids[int(word) - 1] if word.isdecimal() and 1 <= int(word) <= len(ids) else word.lower()
-            if numbered not in offered:
-                raise Refused(f"{word!r} is not a {noun}; there are: {', '.join(ids)}.")
-            chosen.append(numbered)
-        return list(dict.fromkeys(chosen))
+        def parse_choice(words: Sequence[str]) -> list[str]:
+            ids = list(offered)
+            chosen = []
+            for word in words:
+                numbered = (
+                    ids[int(word) - 1] if word.isdecimal() and 1 <= int(word) <= len(ids) else word.lower()
+                )
+                if numbered not in offered:
+                    raise Refused(f"{word!r} is not a {noun}; there are: {', '.join(ids)}.")
+                chosen.append(numbered)
+            return list(dict.fromkeys(chosen))
 
-    if option:
-        return parse_choice(option)
-    if not asking:
+        if option:
+            return parse_choice(option)
+        if not self.asking:
+            return default
+        typer.echo(question)
+        for number, (name, title) in enumerate(offered.items(), 1):
+            typer.echo(f"{number:3}. {title} ({name})")
+        return _ask_until_understood("Numbers or names, separated by commas", default, parse_choice)
+
+    def ask_languages(self, option: Sequence[str] | None) -> list[str]:
+        def parse_languages(words: Sequence[str]) -> list[str]:
+            return list(dict.fromkeys(_language(self.session, word) for word in words))
+
+        default = self.before.get("languages") or []
+        if option:
+            return parse_languages(option)
+        if self.asking:
+            question = "In which languages? Names or tags, separated by commas"
+            return _ask_until_understood(question, default, parse_languages)
+        if not default:
+            raise Refused("Which language? Name it with --language, by tag or name, as in --language la.")
         return default
-    typer.echo(question)
-    for number, (name, title) in enumerate(offered.items(), 1):
-        typer.echo(f"{number:3}. {title} ({name})")
-    return _ask_until_understood(
-        f"Numbers or names, separated by commas [{', '.join(default)}]", default, parse_choice
-    )
+
+    def ask_scripts(self, option: Sequence[str] | None, languages: Sequence[str]) -> list[str]:
+        def parse_scripts(words: Sequence[str]) -> list[str]:
+            return list(dict.fromkeys(_script(self.session, word) for word in words))
+
+        if option:
+            return parse_scripts(option)
+        previous = self.before.get("scripts") if self.before.get("languages") == list(languages) else None
+        default = previous or _usual_scripts(self.session, languages)
+        return _ask_until_understood("In which scripts?", default, parse_scripts) if self.asking else default
+
+    def ask_cloud(self, option: bool | None) -> bool:
+        default = bool(self.before.get("cloud_allowed", False))
+        if option is not None or not self.asking:
+            return default if option is None else option
+        return typer.confirm(
+            "May pages be sent to models of providers outside this machine?", default=default
+        )
 
 
 def _ask_until_understood(
-    prompt: str, default: list[str], parse: Callable[[list[str]], list[str]]
+    question: str, default: list[str], parse: Callable[[list[str]], list[str]]
 ) -> list[str]:
     """Ask again until the answer is understood; an empty line means the default."""
+    hint = f" [{', '.join(default)}]" if default else ""
     while True:
-        typed = typer.prompt(prompt, default="", show_default=False)
+        typed = typer.prompt(f"{question}{hint}", default="", show_default=False)
         words = [word.strip() for word in typed.split(",") if word.strip()]
         if not words and default:
             return default
@@ -167,25 +207,6 @@ def _ask_until_understood(
             return parse(words)
         except Refused as refused:
             typer.echo(str(refused))
-
-
-def _languages(
-    session: Session, option: Sequence[str] | None, before: dict[str, Any], asking: bool
-) -> list[str]:
-    def parse_languages(words: Sequence[str]) -> list[str]:
-        return list(dict.fromkeys(_language(session, word) for word in words))
-
-    default = before.get("languages") or []
-    if option:
-        return parse_languages(option)
-    if not asking:
-        if not default:
-            raise Refused("Which language? Name it with --language, by tag or name, as in --language la.")
-        return default
-    hint = f" [{', '.join(default)}]" if default else ""
-    return _ask_until_understood(
-        f"In which languages? Names or tags, separated by commas{hint}", default, parse_languages
-    )
 
 
 def _language(session: Session, word: str) -> str:
@@ -207,25 +228,6 @@ def _language(session: Session, word: str) -> str:
         return str((by_name or items)[0]["code"])
     near = ", ".join(f"{language['name']} ({language['code']})" for language in items[:NEAREST])
     raise Refused(f"Several languages fit {word!r}: {near}. Name one by its tag.")
-
-
-def _scripts(
-    session: Session,
-    option: Sequence[str] | None,
-    languages: Sequence[str],
-    before: dict[str, Any],
-    asking: bool,
-) -> list[str]:
-    def parse_scripts(words: Sequence[str]) -> list[str]:
-        return list(dict.fromkeys(_script(session, word) for word in words))
-
-    if option:
-        return parse_scripts(option)
-    previous = before.get("scripts") if before.get("languages") == list(languages) else None
-    default = previous or _usual_scripts(session, languages)
-    if asking:
-        return _ask_until_understood(f"In which scripts? [{', '.join(default)}]", default, parse_scripts)
-    return default
 
 
 def _usual_scripts(session: Session, languages: Sequence[str]) -> list[str]:
@@ -261,12 +263,3 @@ def _directions(pairs: Sequence[str]) -> dict[str, str]:
             )
         directions[script.title()] = way
     return directions
-
-
-def _cloud(option: bool | None, before: dict[str, Any], asking: bool) -> bool:
-    default = bool(before.get("cloud_allowed", False))
-    if option is not None:
-        return option
-    if not asking:
-        return default
-    return typer.confirm("May pages be sent to models of providers outside this machine?", default=default)

@@ -28,9 +28,17 @@ class Machine:
     """In words: how this is known."""
 
 
-def this_machine(engine: Engine) -> Machine:
-    """Return the chip and memory of the machine that *engine* runs on; read only once, because they do not change."""
-    return _machine()
+@cache
+def this_machine() -> Machine:
+    """Return the chip and memory of the machine that the engine runs on; read only once, because they do not change."""
+    import psutil
+
+    memory = psutil.virtual_memory().total
+    limit = _limit()
+    source = "the operating system"
+    if limit is not None and limit < memory:
+        memory, source = limit, "the operating system, and its limit for the engine's memory"
+    return Machine(cpu_name(), round(memory / 1e9, 1), source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +81,6 @@ def _is_ready(engine: Engine, name: str) -> bool:
     except ServiceError:
         return False
     return not driver.needs_hub_token and driver.lacks() is None
-
-
-@cache
-def _machine() -> Machine:
-    import psutil
-
-    memory = psutil.virtual_memory().total
-    limit = _limit()
-    source = "the operating system"
-    if limit is not None and limit < memory:
-        memory, source = limit, "the operating system, and its limit for the engine's memory"
-    return Machine(cpu_name(), round(memory / 1e9, 1), source)
 
 
 def _limit() -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
 from typing import Any
@@ -34,6 +34,12 @@ def find_language(tag: str) -> Language | None:
     subtag = tag.partition("-")[0].lower()
     row = table.by_code.get(table.replaced.get(subtag, subtag))
     return None if row is None else table.language(row)
+
+
+def tags_of(codes: Iterable[str]) -> list[str]:
+    """Return the BCP 47 tags of the languages that *codes* name, each once; what names none is left out."""
+    languages = (find_language(code) for code in codes)
+    return list(dict.fromkeys(language.code for language in languages if language and language.code))
 
 
 def search_languages(q: str, limit: int) -> list[Language]:

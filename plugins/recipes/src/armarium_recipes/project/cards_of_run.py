@@ -148,7 +148,7 @@ def _add(
         job=step.job,
         card=_kind(step, card),
         title=f"{work}: {card.name}" if card is not None and card.name != work else work,
-        runs_on=_place(step, card),
+        runs_on=step.runs_on if card is None else card.place,
         choice=choice.model_dump(mode="json") if choice is not None else None,
         folder_ids=folders,
         uses_cloud=far,
@@ -185,12 +185,6 @@ def _kind(step: Step, card: Card | None) -> str:
     if step.job == "read-a-line" and card is not None and card.provider is not None:
         return "read-lines"
     return KINDS.get(step.job, "workflow")
-
-
-def _place(step: Step, card: Card | None) -> str:
-    if card is None:
-        return step.runs_on
-    return f"cloud:{card.provider or card.source}" if card.runs_where == "provider" else "this-machine"
 
 
 def _with_settings(

@@ -53,7 +53,7 @@ def _content(recipe: Any) -> Any:
 
 
 def _key_of(override: Override) -> tuple[Any, ...]:
-    return (override.scope, override.folder_id, override.step, override.card.id, override.card.source)
+    return (*override.place, override.card.id, override.card.source)
 
 
 def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
@@ -62,10 +62,9 @@ def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
     places = set()
     last, staying = -1, set()
     for override in after:
-        place = (override.scope, override.folder_id, override.step)
-        if place in places:
+        if override.place in places:
             raise override_twice(override.step, override.folder_id or "the project")
-        places.add(place)
+        places.add(override.place)
         if (override.scope == "folder") != (override.folder_id is not None):
             raise no_folder_named()
         row = rows_by_key.get(_key_of(override))

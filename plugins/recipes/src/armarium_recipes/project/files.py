@@ -62,7 +62,6 @@ KEEPER = Principal("machine", "recipe files", "editor", folders=None)
 """The principal for taking in edited files: nobody knows who edited them."""
 
 _LOCK = "recipes.files"
-_locks = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,11 @@ class NotedFile:
     why: str | None = None
     line: int | None = None
     kept_as: str | None = None
+
+
+def lock_of(library: Library, name: str) -> Any:
+    """Return the lock *name* of a project that is open."""
+    return library.held.setdefault(name, threading.Lock())
 
 
 def render_files(conn: Connection) -> dict[str, bytes | None]:
@@ -177,7 +181,7 @@ def write_files(library: Library) -> None:
     """Bring the files up to date with the rows; one edited meanwhile is left as it is, with the project's
     text beside it.
     """
-    with _lock_of(library):
+    with lock_of(library, _LOCK):
         with library.db.read_all() as conn:
             texts, noted_now = render_files(conn), noted_files(conn)
         standing = {
@@ -202,11 +206,6 @@ def settle(engine: Engine, library: Library) -> None:
     for name in EDITABLE:
         if name in edited:
             _take_in(engine, library, name)
-
-
-def _lock_of(library: Library) -> Any:
-    with _locks:
-        return library.held.setdefault(_LOCK, threading.Lock())
 
 
 def _write_one(library: Library, name: str, text: bytes | None, noted: NotedFile | None) -> NotedFile | None:

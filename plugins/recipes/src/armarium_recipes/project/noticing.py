@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
-from typing import Any
 
 from armarium.api import Engine, Library, asking
 from armarium_recipes.project import files
@@ -29,7 +27,7 @@ def notice(engine: Engine, library: Library) -> None:
     stats = _look(library)
     if library.held.get(_SEEN) == stats:
         return
-    with _lock_of(library):
+    with files.lock_of(library, _LOCK):
         stats = _look(library)
         if library.held.get(_SEEN) == stats:
             return
@@ -48,15 +46,15 @@ def before_action(engine: Engine, library: Library | None, _: object) -> None:
 
 
 def _look(library: Library) -> Seen:
-    return tuple(_of_file(library, name) for name in files.EDITABLE)
-
-
-def _of_file(library: Library, name: str) -> tuple[int, int, int] | None:
-    try:
-        stat = os.lstat(library.recipe / name)
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+    seen: list[tuple[int, int, int] | None] = []
+    for name in files.EDITABLE:
+        try:
+            stat = os.lstat(library.recipe / name)
+        except OSError:
+            seen.append(None)
+        else:
+            seen.append((stat.st_mtime_ns, stat.st_size, stat.st_ino))
+    return tuple(seen)
 
 
 def _is_edited(library: Library) -> bool:
@@ -82,7 +80,3 @@ def _still(library: Library) -> Seen:
             break
         time.sleep(STILL - age)
     return stats
-
-
-def _lock_of(library: Library) -> Any:
-    return library.held.setdefault(_LOCK, threading.Lock())

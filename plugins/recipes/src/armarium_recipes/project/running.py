@@ -247,7 +247,8 @@ class _Runner:
         at = checkpoint["at"]
         why = "Its job no longer exists." if ended is None else ended.why_not_done
         if why is not None:
-            self._change_card(at, child_id=child, account=account)
+            cards = run_rows.with_card(self.row["cards"], at, child_id=child, account=account)
+            self._save(self.job.checkpoint, cards=cards)
             raise CardFailed(why)
         self._note_pages(card, child, checkpoint["texts"])
         self._go_on(at, state="done", child_id=child, account=account, why=None)
@@ -266,9 +267,6 @@ class _Runner:
                 dict.fromkeys([*pages, *(follow_pages(conn, pages) if card.card == "split-pages" else ())])
             )
             outputs.note_done(conn, recipe, pages, child, texts)
-
-    def _change_card(self, at: int, **values: Any) -> None:
-        self._save(self.job.checkpoint, cards=run_rows.with_card(self.row["cards"], at, **values))
 
     def _go_on(self, at: int, **values: Any) -> None:
         again = {"again": self.job.checkpoint["again"]} if "again" in self.job.checkpoint else {}

@@ -99,7 +99,7 @@ def use_card(
         raise no_folder_named()
     choice = CardChoice(id=card.id, source=card.source)
     override = Override(scope=scope, folder_id=folder_id, step=step, card=choice)
-    others = [other for other in setup.overrides if _place(other) != _place(override)]
+    others = [other for other in setup.overrides if other.place != override.place]
     fields: dict[str, Any] = {"overrides": [each.model_dump(mode="json") for each in [*others, override]]}
     if scope == "project":
         assert setup.recipe is not None
@@ -111,18 +111,10 @@ def use_card(
 
 def with_card(step: Any, card: Card) -> Any:
     """Return *step* of a recipe with *card*."""
-    far = card.runs_where == "provider"
     changed = {
-        "card": CardChoice(id=card.id, source=card.source),
-        "model": dict(card.pin),
-        "runs_on": f"cloud:{card.provider or card.source}" if far else "this-machine",
-        "uses_cloud": far,
+        **card.step_fields(),
         # Choosing a model whose licence is not open means accepting the licence.
         "licence_accepted": not card.open_licence,
         "gap": None,
     }
     return step.model_copy(update=changed)
-
-
-def _place(override: Override) -> tuple[str, str | None, str]:
-    return (override.scope, override.folder_id, override.step)

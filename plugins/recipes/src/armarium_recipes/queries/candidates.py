@@ -108,12 +108,15 @@ def list_candidates(
         scripts=codes,
         languages=tags,
         materials=materials,
-        memory_gb=memory_gb if memory_gb is not None else this_machine(engine).memory_gb,
+        memory_gb=memory_gb if memory_gb is not None else this_machine().memory_gb,
         cloud_allowed=answers is not None and answers.cloud_allowed,
     )
-    chosen = None if own is None else _find_chosen(project, own)
+    chosen = None if own is None else nearest(project.overrides, own.id, ()) or own.card
     ranked = with_measured_speeds(conn, ranked)
-    items = [{**card.model_dump(mode="json"), "chosen": card.id == chosen} for card in ranked]
+    items = [
+        {**card.model_dump(mode="json"), "chosen": chosen is not None and card.id == chosen.id}
+        for card in ranked
+    ]
     items.sort(key=lambda item: not item["chosen"])
     return {"items": items, "count": len(items), "sources": list(_sources(ranked, repository, hub))}
 
@@ -130,12 +133,6 @@ def _step(project: SavedSetup, step: str) -> Step:
         )
         raise Invalid(f"The project's recipe has no step {step[:80]!r}. {hint}", code="unknown_step")
     return match
-
-
-def _find_chosen(project: SavedSetup, step: Step) -> str | None:
-    """Return the id of the card that the step uses in the whole project."""
-    card = nearest(project.overrides, step.id, ()) or step.card
-    return None if card is None else card.id
 
 
 def _sources(

@@ -113,7 +113,7 @@ def read_derived(engine: CurrentEngine, _: CurrentPrincipal, scripts: Codes = []
 
 def derived_facts(engine: Engine, codes: Iterable[str]) -> dict[str, Any]:
     """Return what follows from these scripts, and facts about this machine; Invalid for an unknown script."""
-    machine = this_machine(engine)
+    machine = this_machine()
     return {
         "scripts": [_facts(code) for code in dict.fromkeys(codes)],
         "machine": {"chip": machine.chip, "memory_gb": machine.memory_gb, "from": machine.source},

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from armarium.api import Engine, Library
-from armarium_recipes.cards.ranking import cer_of, is_known, order_of, rank, refusal_of
+from armarium_recipes.cards.ranking import Conditions, cer_of, is_known, order_of, rank, refusal_of
 from armarium_recipes.cards.shipped_cards import primary_subtag
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.jobs import JOBS
@@ -219,12 +219,8 @@ class _Assembly:
             alternatives=[CardChoice(id=card.id, source=card.source) for card in others[:ALTERNATIVES]],
         )
         if card is not None:
-            away = card.runs_where == "provider"
-            step.card = CardChoice(id=card.id, source=card.source)
-            step.model = dict(card.pin)
-            step.runs_on = f"cloud:{card.provider}" if away else "this-machine"
-            step.uses_cloud = away
-            step.licence_accepted = step_id in self.chosen and not card.open_licence
+            accepted = step_id in self.chosen and not card.open_licence
+            step = step.model_copy(update={**card.step_fields(), "licence_accepted": accepted})
             if rule.given is not None:
                 self._gap(step, "no-model-for-job", rule.given[1], None)
         else:
@@ -293,7 +289,7 @@ class _Assembly:
     def _rank_cards(self, job: str, codes: Sequence[str]) -> list[Card]:
         key = (job, tuple(codes))
         if key not in self.ranked:
-            self.ranked[key] = rank(self.cards, job=job, **self._collect_answers(codes))
+            self.ranked[key] = rank(self.cards, job=job, **self._conditions(codes))
         return self.ranked[key]
 
     def _is_done(self, job: str, codes: Sequence[str], *, known: bool = False) -> bool:
@@ -301,7 +297,7 @@ class _Assembly:
         first = [card for card in self._rank_cards(job, codes)[:1] if card.refused is None]
         return any(not known or is_known(card, self.situation.languages) for card in first)
 
-    def _collect_answers(self, codes: Sequence[str]) -> dict[str, Any]:
+    def _conditions(self, codes: Sequence[str]) -> Conditions:
         return {
             "scripts": codes,
             "languages": self.situation.languages,
@@ -334,7 +330,7 @@ class _Assembly:
     def _offer_cloud(self, step: Step, ranked: Sequence[Card], codes: Sequence[str]) -> None:
         """Return models of providers that could do it if pages were allowed to leave."""
         for card in ranked:
-            allowed = {**self._collect_answers(codes), "cloud_allowed": True}
+            allowed: Conditions = {**self._conditions(codes), "cloud_allowed": True}
             if card.runs_where == "provider" and card.provider and refusal_of(card, **allowed) is None:
                 option = CloudOption(
                     step=step.id,

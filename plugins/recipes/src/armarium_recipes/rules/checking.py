@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from armarium.api import LAYERS, Engine, Invalid, Library, ServiceError
 from armarium_reading.api import own_prompt
-from armarium_recipes.cards.ranking import rank, refusals_of
+from armarium_recipes.cards.ranking import Conditions, rank, refusals_of
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.derived_answers import this_machine
 from armarium_recipes.knowledge.jobs import JOBS
@@ -113,7 +113,7 @@ class _Check:
         self.engine, self.library, self.recipe, self.step, self.cards = engine, library, recipe, step, cards
         self.cloud_allowed = answers is not None and answers.cloud_allowed
         memory_gb = answers.memory_gb if answers is not None else None
-        self.memory_gb = memory_gb if memory_gb is not None else this_machine(engine).memory_gb
+        self.memory_gb = memory_gb if memory_gb is not None else this_machine().memory_gb
 
     def problems(self) -> Iterator[Problem]:
         """Return all problems, in the order in which they are found."""
@@ -194,15 +194,7 @@ class _Check:
                 card=card.id,
             )
             return
-        scripts, languages = self._scope()
-        for refusal in refusals_of(
-            card,
-            scripts=scripts,
-            languages=languages,
-            materials=self.recipe.suits.material,
-            memory_gb=self.memory_gb,
-            cloud_allowed=self.cloud_allowed,
-        ):
+        for refusal in refusals_of(card, **self._conditions()):
             kind = _KINDS[refusal.kind]
             if refusal.kind == "not-here" and card.availability != "not_here":
                 # A person may choose a card that the rules refuse; only one that cannot run here is a
@@ -230,16 +222,7 @@ class _Check:
 
     def _without_card(self) -> Iterator[Problem]:
         step = self.step
-        scripts, languages = self._scope()
-        ranked = rank(
-            self.cards.values(),
-            job=step.job,
-            scripts=scripts,
-            languages=languages,
-            materials=self.recipe.suits.material,
-            memory_gb=self.memory_gb,
-            cloud_allowed=self.cloud_allowed,
-        )
+        ranked = rank(self.cards.values(), job=step.job, **self._conditions())
         if not ranked:
             yield self._problem("no-model-for-job", f"Nothing here does {step.job}: {_NOBODY}")
         elif ranked[0].refused is None:
@@ -252,14 +235,18 @@ class _Check:
             kind, sentence = nearest(ranked)
             yield self._problem(kind, sentence)
 
-    def _scope(self) -> tuple[list[str], list[str]]:
-        """Return the scripts and languages that the step's model must know."""
+    def _conditions(self) -> Conditions:
+        """Return what the step's model must suit: the material of the recipe, or of the lines that it is for."""
         suits, applies = self.recipe.suits, self.step.applies_to
-        if not isinstance(applies, LinesIn):
-            return suits.scripts, suits.languages
-        scripts = [code for code in applies.lines_in if find_script(code) is not None]
-        tags = [tag for tag in applies.lines_in if tag not in scripts]
-        return scripts or suits.scripts, tags or suits.languages
+        lines_in = applies.lines_in if isinstance(applies, LinesIn) else []
+        scripts = [code for code in lines_in if find_script(code) is not None]
+        return {
+            "scripts": scripts or suits.scripts,
+            "languages": [tag for tag in lines_in if tag not in scripts] or suits.languages,
+            "materials": suits.material,
+            "memory_gb": self.memory_gb,
+            "cloud_allowed": self.cloud_allowed,
+        }
 
     def _problem(self, kind: ProblemKind, sentence: str, *, fix: Fix | None = None, **detail: Any) -> Problem:
         remedy = REMEDIES[kind]

@@ -69,7 +69,7 @@ def understand_answers(engine: Engine, answers: Answers) -> Situation:
                 "A direction is given for one of the scripts named beside it.",
             )
     languages = tuple(dict.fromkeys(tags))
-    memory = answers.memory_gb if answers.memory_gb is not None else this_machine(engine).memory_gb
+    memory = answers.memory_gb if answers.memory_gb is not None else this_machine().memory_gb
     names = tuple(language_name(tag) for tag in languages)
     return Situation(answers, scripts, languages, names, memory)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from armarium.api import Message
+from armarium_recipes.schemas.recipe import CardChoice
 
 Source = Literal["shipped", "installed", "linereader-repository", "model-hub", "cloud"]
 RefusalKind = Literal[
@@ -81,6 +82,20 @@ class Card(Message):
     """The name of the model for that reader or provider."""
     provider: str | None = None
     """The provider to ask, for models that do not run here."""
+
+    @property
+    def place(self) -> str:
+        """Where it runs, as a step of a recipe names it."""
+        return f"cloud:{self.provider or self.source}" if self.runs_where == "provider" else "this-machine"
+
+    def step_fields(self) -> dict[str, Any]:
+        """Return what a step of a recipe that works with it says of it."""
+        return {
+            "card": CardChoice(id=self.id, source=self.source),
+            "model": dict(self.pin),
+            "runs_on": self.place,
+            "uses_cloud": self.runs_where == "provider",
+        }
 
     @classmethod
     def stating(cls, **stated: Any) -> Card:

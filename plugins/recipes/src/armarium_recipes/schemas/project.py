@@ -24,21 +24,18 @@ class RecipeFile(Message):
     """The file beside it with the project's version, if both have changed."""
 
 
-class ProjectRecipe(Message):
-    """The project's saved answers, recipe and overrides."""
-
-    answers: Answers | None
-    recipe: Recipe | None
-    overrides: list[Override]
-    files: list[RecipeFile] = []
-
-
 class SavedRecipe(Message):
     """The same, as a write answers it."""
 
     answers: Answers | None
     recipe: Recipe | None
     overrides: list[Override]
+
+
+class ProjectRecipe(SavedRecipe):
+    """The project's saved answers, recipe and overrides."""
+
+    files: list[RecipeFile] = []
 
 
 class SaveSetup(Params):

@@ -186,3 +186,8 @@ class Override(Params):
     card: CardChoice
     set_by: Id | None = None
     set_at: Id | None = None
+
+    @property
+    def place(self) -> tuple[str, str | None, str]:
+        """Where it applies, and to which step: one card can be used there."""
+        return self.scope, self.folder_id, self.step

@@ -108,7 +108,8 @@ def find(
         _by_name(question, weighed)
         _by_visible_part(question, weighed)
     elif not terms and question.parsed.scopes:
-        _by_scope(question, weighed)
+        rows = question.rows(f"SELECT d.id FROM {documents} d WHERE {question.where_sql}")
+        by_id |= {row[0]: Candidate(row[0]) for row in rows}
     for document_id in standing(question, likeness or ()):
         by_id.setdefault(document_id, Candidate(document_id)).likeness = (likeness or {})[document_id]
     resting = {document_id: (via, hit) for via, hit in reversed(beside) for document_id in hit.document_ids}
@@ -117,13 +118,6 @@ def find(
             by_id[document_id] = Candidate(document_id, beside=resting[document_id])
     _score(question, weighed, 2 if likeness is not None and terms and by_words else 1)
     return weighed
-
-
-def _candidate(candidates: WeighedCandidates, document_id: str) -> Candidate:
-    candidate = candidates.by_id.get(document_id)
-    if candidate is None:
-        candidate = candidates.by_id[document_id] = Candidate(document_id)
-    return candidate
 
 
 def _texts(question: SearchQuestion, words: str, limit: int, last: int | None = None) -> list[Any]:
@@ -234,7 +228,7 @@ def _by_name(question: SearchQuestion, candidates: WeighedCandidates) -> None:
 def _weigh_name(
     question: SearchQuestion, candidates: WeighedCandidates, document_id: str, name: str, more: str
 ) -> None:
-    candidate = _candidate(candidates, document_id)
+    candidate = candidates.by_id.setdefault(document_id, Candidate(document_id))
     candidate.by_name = matches(question.parsed.required_terms, FoldedPassage(name))
     candidate.relevance = max(
         candidate.relevance, relevance(question.parsed.terms, FoldedPassage(describe_name(name, more)))
@@ -260,7 +254,7 @@ def _by_visible_part(question: SearchQuestion, candidates: WeighedCandidates) ->
         ):
             continue
         if matches(question.parsed.required_terms, folded[0]):
-            candidate = _candidate(candidates, document_id)
+            candidate = candidates.by_id.setdefault(document_id, Candidate(document_id))
             candidate.by_text = True
             candidate.relevance = relevance(question.parsed.terms, folded[0])
         if matches(question.parsed.required_terms, folded[1]):
@@ -274,11 +268,6 @@ def visible_text(question: SearchQuestion, document_id: str) -> tuple[Any, tuple
     except NotFound:
         return None, ("", "")
     return text, fold_text(text.text)
-
-
-def _by_scope(question: SearchQuestion, candidates: WeighedCandidates) -> None:
-    for (document_id,) in question.rows(f"SELECT d.id FROM {documents} d WHERE {question.where_sql}"):
-        _candidate(candidates, document_id)
 
 
 def standing(question: SearchQuestion, ids: Iterable[str]) -> list[str]:

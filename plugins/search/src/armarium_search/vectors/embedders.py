@@ -74,9 +74,9 @@ class LearnedLetters:
         import numpy as np
 
         vectors = np.zeros((len(passages), self.directions.shape[1]), dtype=np.float32)
-        for row, (groups, weights) in enumerate(map(self._weigh_passage, passages)):
+        for row, (groups, often) in enumerate(map(groups_of, passages)):
             if len(groups):
-                vectors[row] = weights @ self.directions[groups]
+                vectors[row] = weigh_groups(groups, often, self.rarity) @ self.directions[groups]
         return normalise_rows(vectors)
 
     def save(self, folder: Path) -> None:
@@ -85,10 +85,6 @@ class LearnedLetters:
 
         np.save(folder / "rarity.npy", self.rarity)
         np.save(folder / "directions.npy", self.directions)
-
-    def _weigh_passage(self, passage: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        groups, often = groups_of(passage)
-        return groups, weigh_groups(groups, often, self.rarity)
 
 
 class ProjectEmbedder:

@@ -82,7 +82,7 @@ def nearest(
     vectors = read(library)
     if vectors is None or not len(vectors.matrix):
         return None
-    vector = _vector_of(engine, vectors, text, params)
+    vector = _vector_of(library, engine, vectors, text, params)
     if vector is None or len(vector) != vectors.matrix.shape[1]:
         return None
     if not vector.any():
@@ -96,7 +96,9 @@ def nearest(
     )
 
 
-def _vector_of(engine: Engine, vectors: KeptVectors, text: str, params: SearchParams) -> Any:
+def _vector_of(
+    library: Library, engine: Engine, vectors: KeptVectors, text: str, params: SearchParams
+) -> Any:
     """Return the vector of a query: computed from what was learned of the project, or by a model before."""
     if vectors.source is not None:
         import numpy as np
@@ -104,11 +106,8 @@ def _vector_of(engine: Engine, vectors: KeptVectors, text: str, params: SearchPa
         return (
             None if params.vector is None else normalise_rows(np.array([params.vector], dtype=np.float32))[0]
         )
-    try:
-        embedder = engine.drivers.load(GROUP, vectors.embedder)()
-        return embedder.load(vectors.folder).embed([text])[0]
-    except (ServiceError, OSError, ValueError):
-        return None
+    rows = embed_texts(library, engine, [text])
+    return None if rows is None else rows[0]
 
 
 def embed_texts(library: Library, engine: Engine, texts: Sequence[str]) -> Any:

@@ -14,7 +14,7 @@ from armarium_training import errors
 from armarium_training.asking_lines import use_by
 from armarium_training.cards import find_card
 from armarium_training.line_sets import checked_pages
-from armarium_training.planning import is_new_by_card
+from armarium_training.planning import is_new_to
 from armarium_training.queries.job_rows import COMPARE, GATHER
 from armarium_training.schemas.training import (
     ComparisonParams,
@@ -138,5 +138,5 @@ def _refuse_seen(ctx: ActionContext, p: ComparisonParams, pages: Sequence[str]) 
         if place is None:
             continue
         for page in pages:
-            if not is_new_by_card(ctx.conn, place.card, page):
+            if not is_new_to(ctx.conn, place.card, page):
                 raise errors.may_have_trained(contender.model, page)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Route, ServiceError, action, require_job
+from armarium.api import ActionContext, Route, action, require_job
 from armarium_reading.api import hub_key, installed_readers
 from armarium_source_model.api import (
     BadGeometry,
@@ -26,7 +26,7 @@ from armarium_training import errors
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.models import shards
-from armarium_training.planning import readers_of, takes
+from armarium_training.planning import find_reader, readers_of
 from armarium_training.queries.job_rows import SCALE
 from armarium_training.schemas.scale import LandedPage, LandPage, ScaleArgs, ScaleParams, StartedScale
 from armarium_training.schemas.training import JobParams, StateOf
@@ -89,15 +89,11 @@ def _compute(ctx: ActionContext, card: str, place: str, flavor: str) -> type[Com
 
 def _driver(ctx: ActionContext, p: ScaleParams) -> str:
     """Return the named reader; Invalid if it cannot do this."""
-    kind = "vision" if p.reader == "vlm" else "linereader"
-    reasons = []
-    for reader in readers_of(installed_readers(ctx.engine), kind):
-        try:
-            if takes(ctx.engine, ctx.project, reader, p.card):
-                return reader.name
-        except ServiceError as refusal:
-            reasons.append(refusal.detail)
-    raise errors.cannot_leave(p.card, reasons[0] if reasons else "No reader of that kind is installed.")
+    readers = readers_of(installed_readers(ctx.engine), "vision" if p.reader == "vlm" else "linereader")
+    found, why = find_reader(ctx.engine, ctx.project, readers, p.card)
+    if found is None:
+        raise errors.cannot_leave(p.card, why)
+    return found.name
 
 
 @action(

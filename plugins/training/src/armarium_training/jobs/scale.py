@@ -59,7 +59,8 @@ class Scale:
                 self.compute.wait()
         except BaseException:
             if self.job.stop == "cancel":
-                self.compute.cancel(self._far_ids())
+                submitted = self._rows("submitted", self.args.max_in_flight)
+                self.compute.cancel([row.far_id for row in submitted if row.far_id])
                 shutil.rmtree(folder_of_shards(self.job.library, self.job.job_id), ignore_errors=True)
             raise
         failed = self._count("failed")
@@ -84,9 +85,6 @@ class Scale:
             return int(
                 conn.execute(query if state is None else query.where(shards.c.state == state)).scalar_one()
             )
-
-    def _far_ids(self) -> list[str]:
-        return [row.far_id for row in self._rows("submitted", self.args.max_in_flight) if row.far_id]
 
     def _note(self, number: int, state: str, **values: Any) -> None:
         """Write how a shard stands, with the checkpoint; the row of one that was not begun is made."""

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
 from armarium_training import cards, errors
-from armarium_training.queries.job_rows import EVALUATE, ListedJobs, shown_job, shown_jobs
+from armarium_training.queries.job_rows import EVALUATE, ListedJobs, job_answer, shown_job, shown_jobs
 from armarium_training.schemas.evaluation import Evaluation, Evaluations, ModelScores
 
 
@@ -18,9 +18,7 @@ def read_evaluation(conn: Connection, engine: Engine, library: Library, job_id: 
     """Return plan and result; NotFound for an id that is not an evaluation's."""
     job = shown_job(conn, engine, library, job_id, (EVALUATE,), errors.unknown_evaluation)
     return {
-        "job_id": job_id,
-        "state": job.state,
-        "reason": job.reason,
+        **job_answer(job),
         "plan": job.args["plan"],
         "result": job.checkpoint.get("result") if job.state == "done" else None,
     }
@@ -38,9 +36,7 @@ def list_evaluations(
     """What each measures and how it stands; its result is asked for by its id."""
     items = [
         {
-            "job_id": job.id,
-            "state": job.state,
-            "reason": job.reason,
+            **job_answer(job),
             "created_at": job.created_at,
             "models": [candidate["model"] for candidate in job.args["plan"]["candidates"]],
             "pages": len(job.args["plan"]["pages"]),

@@ -41,6 +41,11 @@ def shown_job(
     return job._replace(state=state, reason=reason)
 
 
+def job_answer(job: JobRow) -> dict[str, Any]:
+    """Return what each answer about a job begins with."""
+    return {"job_id": job.id, "state": job.state, "reason": job.reason}
+
+
 def shown_jobs(
     conn: Connection, engine: Engine, library: Library, kinds: Sequence[str], limit: int
 ) -> list[JobRow]:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
 from armarium_training import errors
-from armarium_training.queries.job_rows import COMPARE, GATHER, shown_job
+from armarium_training.queries.job_rows import COMPARE, GATHER, job_answer, shown_job
 from armarium_training.schemas.training import Comparison, Reasons
 
 COUNTS = ("lines", "with_reasons", "with_thinking", "unanswered")
@@ -20,9 +20,7 @@ def read_gathering(conn: Connection, engine: Engine, library: Library, job_id: s
     job = shown_job(conn, engine, library, job_id, (GATHER,), errors.unknown_gathering)
     progress = job.checkpoint
     return {
-        "job_id": job_id,
-        "state": job.state,
-        "reason": job.reason,
+        **job_answer(job),
         **{name: progress.get(name, 0) for name in COUNTS},
         "pages_missing": progress.get("pages_missing", []),
     }
@@ -38,9 +36,7 @@ def read_comparison(conn: Connection, engine: Engine, library: Library, job_id: 
     job = shown_job(conn, engine, library, job_id, (COMPARE,), errors.unknown_comparison)
     result = job.checkpoint.get("result") or {}
     return {
-        "job_id": job_id,
-        "state": job.state,
-        "reason": job.reason,
+        **job_answer(job),
         "pages": result.get("pages", 0),
         "lines": result.get("lines", 0),
         "contenders": result.get("contenders", []),

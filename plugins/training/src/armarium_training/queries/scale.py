@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from armarium.api import Engine, Library, query
 from armarium_training import errors
 from armarium_training.models import shards
-from armarium_training.queries.job_rows import SCALE, shown_job
+from armarium_training.queries.job_rows import SCALE, job_answer, shown_job
 from armarium_training.schemas.scale import ScaleArgs, ScaleJob, count_shards
 
 STATES = ("pending", "submitted", "landed", "failed")
@@ -32,9 +32,7 @@ def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) 
     # What was not begun has no row.
     counted["pending"] = total - sum(counted.get(state, 0) for state in STATES[1:])
     return {
-        "job_id": job_id,
-        "state": job.state,
-        "reason": job.reason,
+        **job_answer(job),
         "step": "done" if job.state == "done" else progress.get("step", "waiting"),
         "counts": {state: counted.get(state, 0) for state in STATES},
         "failed_shards": {

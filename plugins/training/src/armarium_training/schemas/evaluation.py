@@ -8,7 +8,7 @@ from pydantic import Field
 
 from armarium.api import Message, Params, listed
 from armarium_reading.api import Language
-from armarium_training.schemas.training import Ids, Missing, Name
+from armarium_training.schemas.training import Ids, JobAnswer, Missing, Name
 
 Policy = Literal["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
 ALL_POLICIES: list[Policy] = ["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
@@ -76,22 +76,16 @@ class StartedRun(Message):
     plan: Plan
 
 
-class Evaluation(Message):
+class Evaluation(JobAnswer):
     """An evaluation: what it measures, and its result."""
 
-    job_id: str
-    state: str
-    reason: str | None
     plan: Plan
     result: dict[str, Any] | None
 
 
-class ListedEvaluation(Message):
+class ListedEvaluation(JobAnswer):
     """An evaluation as a list shows it: what is measured, on how many pages."""
 
-    job_id: str
-    state: str
-    reason: str | None
     created_at: str
     models: list[str]
     pages: int

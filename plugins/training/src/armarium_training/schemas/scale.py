@@ -8,7 +8,7 @@ from pydantic import Field
 
 from armarium.api import Checksum, Message, Params, SourceText
 from armarium_reading.api import Language
-from armarium_training.schemas.training import Name, SomeIds, Timeout
+from armarium_training.schemas.training import JobAnswer, Name, SomeIds, Timeout
 
 Point = Annotated[list[float], Field(min_length=2, max_length=2)]
 
@@ -75,12 +75,9 @@ class Landing(Message):
     set_aside: int
 
 
-class ScaleJob(Message):
+class ScaleJob(JobAnswer):
     """A reading at scale: its shards, and the pages written."""
 
-    job_id: str
-    state: str
-    reason: str | None
     step: str
     counts: Counts
     failed_shards: dict[str, FailedShard]

@@ -29,15 +29,20 @@ Phase = Literal[
 ]
 
 
-class SetParams(Params):
-    """What every training takes: whose lines to train on, from which pages, and which pages to hold out."""
+class ReleaseParams(Params):
+    """What every training takes: from which pages, what its model is called, and whether it may be given away."""
 
     scope_ids: SomeIds
-    teacher: Name
-    held_out_ids: Ids = []
     display_name: Name | None = None
     not_for_release: bool = True
     release_note: Annotated[str | None, Field(max_length=10_000)] = None
+
+
+class SetParams(ReleaseParams):
+    """Whose lines to train on, and which pages to hold out."""
+
+    teacher: Name
+    held_out_ids: Ids = []
 
 
 class HereParams(SetParams):
@@ -59,10 +64,9 @@ class RemoteParams(SetParams):
     pages_may_leave: bool = False
 
 
-class RegionsParams(Params):
+class RegionsParams(ReleaseParams):
     """A training of a layout detector on this machine, on regions that people made or changed."""
 
-    scope_ids: SomeIds
     held_out_ids: SomeIds
     base: NameOrMaterialPath | None = None
     name: Name = "regions"
@@ -70,9 +74,6 @@ class RegionsParams(Params):
     epochs: Annotated[int, Field(ge=1, le=500)] = 50
     image_size: Annotated[int, Field(ge=320, le=2048)] = 960
     batch_size: Annotated[int, Field(ge=1, le=64)] = 4
-    display_name: Name | None = None
-    not_for_release: bool = True
-    release_note: Annotated[str | None, Field(max_length=10_000)] = None
 
 
 class TrainSettings(Params):
@@ -125,10 +126,9 @@ class Started(Message):
     job_id: str
 
 
-class StartedFar(Message):
+class StartedFar(Started):
     """A training that was enqueued for the model hub."""
 
-    job_id: str
     flavor: str | None = None
     timeout: str | None = None
     price_per_hour_usd: float | None = None
@@ -139,6 +139,12 @@ class StateOf(Message):
 
     job_id: str
     state: str
+
+
+class JobAnswer(StateOf):
+    """What each answer about a job begins with."""
+
+    reason: str | None
 
 
 class Reached(Message):
@@ -326,12 +332,9 @@ class ReasonsArgs(Params):
     pages_may_leave: bool = False
 
 
-class Reasons(Message):
+class Reasons(JobAnswer):
     """The progress of a gathering of reasons."""
 
-    job_id: str
-    state: str
-    reason: str | None
     lines: int
     with_reasons: int
     with_thinking: int
@@ -385,12 +388,9 @@ class ContenderVerdict(Message):
     why: str
 
 
-class Comparison(Message):
+class Comparison(JobAnswer):
     """The scores of a comparison of reasons, and which student is adopted."""
 
-    job_id: str
-    state: str
-    reason: str | None
     pages: int
     lines: int
     contenders: list[ContenderScore]
