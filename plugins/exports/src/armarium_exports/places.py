@@ -137,6 +137,19 @@ def whole_folder(place: Path) -> Iterator[Path]:
         _given.discard(fresh)
 
 
+@contextmanager
+def replaced_folder(place: Path, manifest: str, *, overwrite: bool) -> Iterator[Path]:
+    """Yield an empty folder for all files of an export, its *manifest* among them, which takes the place of an earlier one
+    at *place* when the block ends without an error. Refused as `require_parent`, `listed_before` and `clash_refused` do.
+    """
+    require_parent(place)
+    before = listed_before(place, manifest, overwrite=overwrite)
+    with whole_folder(place) as fresh:
+        yield fresh
+        clash_refused(fresh, place, before)
+        settle(fresh, place, before, manifest)
+
+
 def settle(fresh: Path, place: Path, before: frozenset[str], manifest: str) -> list[str]:
     """Move the files of *fresh* to *place*; files named in *before* that are not among them are deleted.
 

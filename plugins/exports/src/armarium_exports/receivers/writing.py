@@ -17,14 +17,7 @@ from armarium.api import Engine, Library, Principal, ServiceError, find_withheld
 from armarium_documents.api import documents, page_image, pages_under
 from armarium_exports.errors import nothing_to_export
 from armarium_exports.pages import split_with_text
-from armarium_exports.places import (
-    clash_refused,
-    find_free_stem,
-    listed_before,
-    require_parent,
-    settle,
-    whole_folder,
-)
+from armarium_exports.places import find_free_stem, replaced_folder
 from armarium_exports.receivers.checking import check_written
 from armarium_exports.receivers.items import write_items
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
@@ -93,20 +86,16 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
     """Write the pages for the receiver; Invalid if none can be written."""
     profile = profile_named(p.receiver)
     place = p.output_path.real
-    require_parent(place)
-    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
-    pages = _prepare_pages(engine, library, principal, profile, p.scope_ids)
-    if not pages.prepared:
-        raise nothing_to_export()
-    with whole_folder(place) as fresh:
+    with replaced_folder(place, MANIFEST, overwrite=p.overwrite) as fresh:
+        pages = _prepare_pages(engine, library, principal, profile, p.scope_ids)
+        if not pages.prepared:
+            raise nothing_to_export()
         _write(profile, fresh, pages, library, p.scope_ids)
         problems = check_written(profile, fresh)
         paths = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         report = pages.report(profile, problems)
         manifest = {**report, "created_at": now(), "files": [*paths, MANIFEST]}
         (fresh / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
-        clash_refused(fresh, place, before)
-        settle(fresh, place, before, MANIFEST)
     return {**report, "output_path": str(place), "files": [*paths, MANIFEST]}
 
 
