@@ -67,6 +67,7 @@ from armarium_documents.queries.tree import require_document as require_document
 from armarium_documents.queries.tree import require_live as require_live
 from armarium_documents.queries.tree import require_parent as require_parent
 from armarium_documents.queries.tree import sources_folder as sources_folder
+from armarium_documents.queries.tree import subtree_ids as subtree_ids
 from armarium_documents.queries.tree import walk_pages as walk_pages
 from armarium_documents.recordings import recording_type as recording_type
 from armarium_documents.remarks import count_remarks as count_remarks

@@ -12,15 +12,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, now
 from armarium_exports.parquet import ROWS, arrow_schema, write_columns
-from armarium_exports.places import (
-    clash_refused,
-    file_place,
-    listed_before,
-    require_parent,
-    settle,
-    whole_file,
-    whole_folder,
-)
+from armarium_exports.places import file_place, replaced_folder, whole_file
 from armarium_exports.record_types import SCHEMA_VERSION, RecordType, record_types
 from armarium_exports.records import ParquetParams, RecordsParams
 from armarium_exports.selection import Selection, select_documents
@@ -93,9 +85,7 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
     from armarium_exports.line_pictures import write_line_pictures
 
     place = p.output_path.real
-    require_parent(place)
-    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
-    with whole_folder(place) as fresh:
+    with replaced_folder(place, MANIFEST, overwrite=p.overwrite) as fresh:
         with library.db.read() as conn:
             selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
             counts = {
@@ -113,8 +103,6 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
         }
         (fresh / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         size = sum(path.stat().st_size for path in fresh.iterdir())
-        clash_refused(fresh, place, before)
-        settle(fresh, place, before, MANIFEST)
     answer = _answer(place, selection, counts, size)
     return answer | {
         "files": [str(place / name) for name in file_names],

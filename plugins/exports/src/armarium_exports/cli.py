@@ -70,21 +70,22 @@ def records(
     answer(result, words)
 
 
+def _say_first(items: list[dict[str, Any]], words: str, more: str = "") -> None:
+    """Say *words* of the first few, and how many there are *more*."""
+    for item in items[:NAMED]:
+        typer.echo(words.format(**item), err=True)
+    if more and len(items) > NAMED:
+        typer.echo(more.format(len(items) - NAMED), err=True)
+
+
 def _say_withheld(answer: dict[str, Any]) -> None:
-    withheld = answer["withheld"]
-    for page in withheld[:NAMED]:
-        typer.echo(f"  left out: {page['document_id']}. {page['why']}", err=True)
-    if len(withheld) > NAMED:
-        typer.echo(f"  left out: {len(withheld) - NAMED} more, because of their rights.", err=True)
+    more = "  left out: {} more, because of their rights."
+    _say_first(answer["withheld"], "  left out: {document_id}. {why}", more)
 
 
 def _say_split(answer: dict[str, Any]) -> None:
-    for page in answer["left_out"][:NAMED]:
-        typer.echo(f"  left out: {page['why']}", err=True)
-    if len(answer["left_out"]) > NAMED:
-        typer.echo(
-            f"  left out: the texts of {len(answer['left_out']) - NAMED} more split pictures.", err=True
-        )
+    more = "  left out: the texts of {} more split pictures."
+    _say_first(answer["left_out"], "  left out: {why}", more)
 
 
 def _say_samples(answer: dict[str, Any]) -> str:
@@ -185,12 +186,7 @@ def export_one(
     def words() -> None:
         typer.echo(f"Wrote {plural(export['pages'], 'page')} to {out}.")
         say_makers(export["made"])
-        for page in export["left_out"][:NAMED]:
-            typer.echo(f"  {page['why']}", err=True)
-        if len(export["left_out"]) > NAMED:
-            typer.echo(
-                f"  {len(export['left_out']) - NAMED} more have not been read; the file names them.", err=True
-            )
+        _say_first(export["left_out"], "  {why}", "  {} more have not been read; the file names them.")
         _say_withheld(export)
 
     answer({**export, "path": str(out)}, words)
@@ -241,8 +237,7 @@ def export_for(
         say_makers(outcome["made"])
         for line in _draw_losses(outcome["losses"], outcome["pages"]):
             typer.echo(line)
-        for page in outcome["left_out"][:NAMED]:
-            typer.echo(f"  left out: {page['document_id']}. {page['why']}", err=True)
+        _say_first(outcome["left_out"], "  left out: {document_id}. {why}")
         for problem in outcome["problems"]:
             typer.echo(f"  problem: {problem}", err=True)
         _say_withheld(outcome)
@@ -311,9 +306,7 @@ def kept_exports(
         for export in listed["exports"]:
             typer.echo(f"{export['id']}: {export['format']} per {export['per']} in {export['folder']}")
             typer.echo(f"  {plural(len(export['files']), 'file')}, {export['pending']} to be written again")
-            for other in export["in_the_way"][:NAMED]:
-                typer.echo(f"  not touched: {other['path']}. {other['why']}", err=True)
-            for other in export["left_behind"][:NAMED]:
-                typer.echo(f"  no longer updated: {other['path']}; remove it by hand.", err=True)
+            _say_first(export["in_the_way"], "  not touched: {path}. {why}")
+            _say_first(export["left_behind"], "  no longer updated: {path}; remove it by hand.")
 
     answer(listed, words)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, PrivateAttr
-from sqlalchemy import select
 
 from armarium.api import (
     Engine,
@@ -24,10 +23,11 @@ from armarium.api import (
     plain_name,
     reading_past,
 )
-from armarium_documents.api import documents, pages_under
+from armarium_documents.api import pages_under
 from armarium_exports.bundles import write_jsonl, write_parquet
 from armarium_exports.errors import nothing_to_export, one_scope, only_files_of_the_past, receiver_needed
 from armarium_exports.pages import split_with_text, units_of
+from armarium_exports.places import find_free_stem
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.records import (
     MANY,
@@ -42,7 +42,7 @@ from armarium_exports.records import (
 )
 from armarium_exports.rendering.units import check_format, ending_of, render, sum_losses
 from armarium_exports.rendering.volume.writing import check_volume, write_volume
-from armarium_exports.selection import as_answered, list_tops
+from armarium_exports.selection import as_answered, list_tops, title_of
 from armarium_exports.site.writing import write_site
 from armarium_formats.api import cite_page
 from armarium_source_model.api import join_made
@@ -126,7 +126,8 @@ def _write_files(
             (place / before["file"]).unlink(missing_ok=True)
         if unit.id in barred or not pages:
             continue
-        name = _free_name(plain_name(Path(unit.title).stem or unit.title), ending, names)
+        stem = plain_name(Path(unit.title).stem or unit.title)
+        name = f"{find_free_stem(stem, names, '{} ({})')}{ending}"
         try:
             with (place / name).open("wb") as unit_file:
                 part = render(engine, library, replace(unit, page_ids=tuple(pages)), p.format, unit_file)
@@ -173,7 +174,7 @@ def _volume(
         if len(p.scope_ids) > 1:
             chosen = set(pages)
             pages = [page for page in pages_under(conn, tops) if page in chosen]
-        name = conn.execute(select(documents.c.name).where(documents.c.id == p.scope_ids[0])).scalar() if len(p.scope_ids) == 1 else None  # fmt: skip
+        title = title_of(conn, library, p.scope_ids)
     barred = find_withheld(library, principal, pages, "export")
     exported = [page for page in pages if page not in barred]
     if not exported:
@@ -181,7 +182,7 @@ def _volume(
     with library.db.read() as conn:
         split = split_with_text(conn, pages, barred)
     place.mkdir(exist_ok=True)
-    file = place / f"{plain_name(Path(name or library.name).stem)}{ending_of(engine, p.format)}"
+    file = place / f"{plain_name(Path(title).stem)}{ending_of(engine, p.format)}"
     with file.open("wb") as into:
         part, unread = write_volume(
             engine, library, exported, p.format, into, facsimile=p.facsimile, watch=count
@@ -248,15 +249,6 @@ def _one_scope(p: DownloadParams) -> str | None:
     if len(p.scope_ids) > 1:
         raise one_scope(p.what)
     return p.scope_ids[0] if p.scope_ids else None
-
-
-def _free_name(stem: str, ending: str, names: set[str]) -> str:
-    number, free = 1, stem
-    while free.casefold() in names:
-        number += 1
-        free = f"{stem} ({number})"
-    names.add(free.casefold())
-    return f"{free}{ending}"
 
 
 def check_asked(engine: Engine, p: DownloadParams) -> None:

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
-from sqlalchemy import select
 
 from armarium.api import Engine, Library, Message, Principal, ServiceError, new_id, plain_name
-from armarium_documents.api import documents
 from armarium_exports.download_writers import WRITERS, DownloadParams, Watch, check_asked
 from armarium_exports.errors import download_gone, download_withheld
 from armarium_exports.records import LeftOut, Lost, WithheldSource
-from armarium_exports.selection import select_documents
+from armarium_exports.selection import select_documents, title_of
 from armarium_formats.api import PastMoment
 from armarium_source_model.api import MadeLines
 
@@ -195,11 +193,9 @@ _MEDIA = {
 
 
 def _title(library: Library, scope_ids: Sequence[str]) -> str:
-    if len(scope_ids) != 1:
-        return plain_name(library.name)
     with library.db.read() as conn:
-        name = conn.execute(select(documents.c.name).where(documents.c.id == scope_ids[0])).scalar()
-    return plain_name(Path(name or library.name).stem)
+        title = title_of(conn, library, scope_ids)
+    return plain_name(title if len(scope_ids) != 1 else Path(title).stem)
 
 
 def _pack(place: Path, folder: Path, title: str) -> Path:

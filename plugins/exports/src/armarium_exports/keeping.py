@@ -28,14 +28,14 @@ from armarium.api import (
     plain_name,
     raw_of,
 )
-from armarium_documents.api import ancestor_ids
+from armarium_documents.api import ancestor_ids, subtree_ids
 from armarium_exports.errors import folder_replaced, no_folder
 from armarium_exports.pages import Unit, units_of
 from armarium_exports.places import checksum_of, clear_leavings, whole_file
 from armarium_exports.queries import C, K, files_of, kept_export
 from armarium_exports.records import KeptJobArgs, changed_pages, kept_exports, kept_files
 from armarium_exports.rendering.units import ending_of, render
-from armarium_exports.selection import list_beneath, list_tops
+from armarium_exports.selection import list_tops
 from armarium_source_model.api import RestsOnText, StaleRow, segments
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _read_notes(conn: Connection, export_id: str) -> dict[str, int]:
 
 def _select_changed(conn: Connection, units: list[Unit], noted: Iterable[str]) -> list[Unit]:
     """Return the units that contain what is *noted*, or are contained in it."""
-    all_of_them = list_beneath(conn, noted) | set(noted)
+    all_of_them = set(subtree_ids(conn, list(noted)))
     return [unit for unit in units if unit.id in all_of_them or not all_of_them.isdisjoint(unit.page_ids)]
 
 

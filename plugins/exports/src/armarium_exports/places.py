@@ -107,6 +107,16 @@ def free_name_beside(place: Path) -> Path:
     return fresh
 
 
+def find_free_stem(stem: str, taken: set[str], numbered: str) -> str:
+    """Return *stem* if no file has it, else with a number in the form *numbered*; it is taken from now on."""
+    number, free = 1, stem
+    while free.casefold() in taken:
+        number += 1
+        free = numbered.format(stem, number)
+    taken.add(free.casefold())
+    return free
+
+
 @contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
     """Yield an empty folder next to *place* to write to; the block puts it in place with `settle`."""
@@ -125,6 +135,19 @@ def whole_folder(place: Path) -> Iterator[Path]:
             os.close(lock)
         shutil.rmtree(fresh, ignore_errors=True)
         _given.discard(fresh)
+
+
+@contextmanager
+def replaced_folder(place: Path, manifest: str, *, overwrite: bool) -> Iterator[Path]:
+    """Yield an empty folder for all files of an export, its *manifest* among them, which takes the place of an earlier one
+    at *place* when the block ends without an error. Refused as `require_parent`, `listed_before` and `clash_refused` do.
+    """
+    require_parent(place)
+    before = listed_before(place, manifest, overwrite=overwrite)
+    with whole_folder(place) as fresh:
+        yield fresh
+        clash_refused(fresh, place, before)
+        settle(fresh, place, before, manifest)
 
 
 def settle(fresh: Path, place: Path, before: frozenset[str], manifest: str) -> list[str]:
@@ -178,22 +201,17 @@ def _delete(place: Path, names: frozenset[str]) -> list[str]:
     return undeleted
 
 
-def clashes(fresh: Path, place: Path, before: frozenset[str]) -> str | None:
-    """Return a path at *place* where a file of *fresh* would replace one that no export wrote; None if there
-    is none.
-    """
-    if not place.exists():
-        return None
-    for path in sorted(fresh.rglob("*")):
+def clash_refused(fresh: Path, place: Path, before: frozenset[str]) -> None:
+    """Refuse to let a file of *fresh* overwrite one at *place* that no export wrote."""
+    for path in sorted(fresh.rglob("*")) if place.exists() else ():
         inner = path.relative_to(fresh)
         target = place / inner
         if not os.path.lexists(target):
             continue
-        if path.is_dir() != target.is_dir() or target.is_symlink():
-            return str(target)
-        if path.is_file() and inner.as_posix() not in before:
-            return str(target)
-    return None
+        is_other = path.is_dir() != target.is_dir() or target.is_symlink()
+        if is_other or (path.is_file() and inner.as_posix() not in before):
+            why = "no export wrote it, and overwrite applies only to files of exports"
+            raise not_ours(str(target), why)
 
 
 def _lies_in(place: Path, name: str) -> bool:
@@ -233,10 +251,3 @@ def listed_before(place: Path, manifest: str, *, overwrite: bool) -> frozenset[s
         return frozenset(name for name in names if isinstance(name, str))
     except (OSError, ValueError, KeyError, TypeError):
         raise not_ours(str(place), f"it contains no {manifest} of such an export") from None
-
-
-def clash_refused(fresh: Path, place: Path, before: frozenset[str]) -> None:
-    """Refuse to overwrite a file at *place* that no export wrote."""
-    clash = clashes(fresh, place, before)
-    if clash is not None:
-        raise not_ours(clash, "no export wrote it, and overwrite applies only to files of exports")

@@ -9,7 +9,7 @@ from fastapi import Query
 from sqlalchemy import Connection, Row, func, or_, select
 
 from armarium.api import Library, Principal, find_withheld, is_among, query
-from armarium_documents.api import documents, pages_under
+from armarium_documents.api import documents, pages_under, subtree_ids
 from armarium_exports.folders import KeptFolder
 from armarium_exports.pages import units_of
 from armarium_exports.records import (
@@ -22,7 +22,7 @@ from armarium_exports.records import (
     kept_files,
     sites,
 )
-from armarium_exports.selection import as_answered, list_beneath, list_tops
+from armarium_exports.selection import as_answered, list_tops
 from armarium_rights.api import records as rights_records
 from armarium_rights.api import seen_along
 
@@ -79,7 +79,7 @@ def _find_barred(conn: Connection, library: Library) -> dict[str, str]:
     live = conn.execute(
         select(document.id).where(is_among(document.id, roots), document.deleted_at.is_(None))
     ).scalars()
-    return find_withheld(library, EXPORTER, list_beneath(conn, live), "export")
+    return find_withheld(library, EXPORTER, subtree_ids(conn, list(live)), "export")
 
 
 def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]) -> dict[str, Any]:

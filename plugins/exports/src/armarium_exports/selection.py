@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Library, Principal, find_withheld, is_among
-from armarium_documents.api import documents, pages_under, require_live
+from armarium.api import Library, Principal, find_withheld
+from armarium_documents.api import documents, pages_under, require_live, subtree_ids
 
 D = documents.c
 
@@ -39,6 +39,14 @@ def as_answered(withheld: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"document_id": document_id, "why": why} for document_id, why in sorted(withheld.items())]
 
 
+def title_of(conn: Connection, library: Library, scope_ids: Sequence[str]) -> str:
+    """Return the name of the one document that is exported; else, or if it is gone, that of the project."""
+    name = None
+    if len(scope_ids) == 1:
+        name = conn.execute(select(D.name).where(D.id == scope_ids[0])).scalar()
+    return name or library.name
+
+
 def list_tops(conn: Connection) -> list[str]:
     """Return what lies live at the top of the project, in its order."""
     top = select(D.id).where(D.parent_id.is_(None), D.deleted_at.is_(None))
@@ -64,17 +72,6 @@ def select_documents(
         require_live(conn, target_id)
         document_ids = {target_id}
         if recursive:
-            document_ids = list_beneath(conn, [target_id])
+            document_ids = set(subtree_ids(conn, [target_id]))
     left_out = find_withheld(library, principal, document_ids, "export")
     return Selection(frozenset(document_ids - left_out.keys()), left_out, target_id is None)
-
-
-def list_beneath(conn: Connection, ids: Iterable[str]) -> set[str]:
-    """Return the live documents at and below *ids*."""
-    document_ids: set[str] = set()
-    fresh = set(ids)
-    while fresh:
-        document_ids |= fresh
-        query = select(D.id).where(is_among(D.parent_id, fresh), D.deleted_at.is_(None))
-        fresh = set(conn.execute(query).scalars()) - document_ids
-    return document_ids

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from armarium.api import Broken, Conflict, Invalid, NotFound, missing
+from armarium_formats.numbers import name_first
 
 unknown_mets = missing("METS file", "List the METS files of the folder to find the right id.")
 not_kept_in = Invalid.saying(
@@ -94,11 +95,10 @@ def shapes_outside(
     """Refuse shapes beyond the page that the file declares: entirely (`clip`), in part (`refuse`), or absurdly
     far.
     """
-    listed = ", ".join(outside[:5]) + (f" and {len(outside) - 5} more" if len(outside) > 5 else "")
     reason, way_out = _OUTSIDE[why]
     return Invalid(
         f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes {reason} "
-        f"it: {listed}. Correct the shapes or the page's size in the file, {way_out}nothing was read.",
+        f"it: {name_first(outside, 5)}. Correct the shapes or the page's size in the file, {way_out}nothing was read.",
         code="shapes_outside",
         segments=outside[:1000],
         count=len(outside),

@@ -7,7 +7,6 @@ from typing import Any
 
 from armarium.api import Sign, graphemes, places_of_signs
 from armarium_formats.markup.fragments import name_of
-from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import PageSegment, PageText
 from armarium_source_model.api import Frame, LetterPlace, LetterPlaces
 
@@ -75,9 +74,3 @@ def _without_glyphs(stored: Mapping[str, Any]) -> dict[str, Any]:
             if name not in ("x_bboxes", "x_confs")
         }
     return without_glyphs
-
-
-def probability_of(text: str | None) -> float | None:
-    """Return a probability that a file states; None if it is none."""
-    value = parse_number(text)
-    return None if value is None or not 0 <= value <= 1 else float(value)

@@ -11,6 +11,9 @@ _FOREIGN_FURNITURE: Final = frozenset(
 
 ALTO_BLOCKS: Final = ("TextBlock", "Illustration", "GraphicalElement", "ComposedBlock")
 
+_OF_ALTO: Final = {
+    "TextBlock": "TextRegion", "Illustration": "ImageRegion", "GraphicalElement": "SeparatorRegion",
+}  # fmt: skip
 _TABLES: Final = frozenset({"table", "tableregion"})
 _TEXTS: Final = frozenset({"TextRegion", "TableCell"})
 
@@ -51,19 +54,11 @@ def in_page_words(raw: str | None) -> str | None:
     """
     raw = _of_readers(raw)
     name, kind = split_kind(raw)
-    match name:
-        case "TextBlock":
-            return f"TextRegion:{kind}" if kind else "TextRegion"
-        case "Illustration":
-            return f"ImageRegion:{kind}" if kind else "ImageRegion"
-        case "GraphicalElement":
-            return f"SeparatorRegion:{kind}" if kind else "SeparatorRegion"
-        case "ComposedBlock" if kind.casefold() in _TABLES:
-            return "TableRegion"
-        case "ComposedBlock":
-            return f"TextRegion:{kind or 'ComposedBlock'}"
-        case _:
-            return raw
+    if name == "ComposedBlock":
+        return "TableRegion" if kind.casefold() in _TABLES else f"TextRegion:{kind or name}"
+    if element := _OF_ALTO.get(name):
+        return f"{element}:{kind}" if kind else element
+    return raw
 
 
 def in_alto_words(raw: str | None, *, has_regions: bool, has_text: bool) -> tuple[str, str]:

@@ -53,23 +53,15 @@ def losses_beside(
     remarks = select(func.count()).where(annotation_table.c.document_id == document_id)
     annotations = conn.execute(remarks).scalar_one()
     (linked,) = raw_of(conn).execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
-    return as_losses(
-        {
-            **{
-                (
-                    f"readings of the kind {other}",
-                    f"a file contains readings of one kind, here {kind}; export again with reading_kind {other}",
-                ): count
-                for other, count in sorted(kinds.items())
-            },
-            (
-                "languages and scripts of readings",
-                "a file states them for a line, not for one of its readings",
-            ): own,
-            (
-                "annotations",
-                "they stay with the page in the project; no format here can express them",
-            ): annotations,
-            ("links", "they stay in the project; no format here can express them"): linked,
-        }
+    lost = Counter[tuple[str, str]]()
+    for other, count in sorted(kinds.items()):
+        why = f"a file contains readings of one kind, here {kind}; export again with reading_kind {other}"
+        lost[f"readings of the kind {other}", why] = count
+    lost[
+        "languages and scripts of readings", "a file states them for a line, not for one of its readings"
+    ] = own
+    lost["annotations", "they stay with the page in the project; no format here can express them"] = (
+        annotations
     )
+    lost["links", "they stay in the project; no format here can express them"] = linked
+    return as_losses(lost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 LARGEST = 1_000_000_000
@@ -37,6 +38,22 @@ def parse_number(text: str | None) -> float | None:
     if not -LARGEST <= number <= LARGEST:
         return None
     return int(number) if number == int(number) else number
+
+
+def parse_share(text: str | None) -> float | None:
+    """Return a probability or confidence from 0 to 1; None for anything else."""
+    value = parse_number(text)
+    return None if value is None or not 0 <= value <= 1 else float(value)
+
+
+def share_text(value: float) -> str:
+    """Return a probability or confidence as files state it, within 0 to 1."""
+    return repr(min(1.0, max(0.0, float(value))))
+
+
+def name_first(names: Sequence[str], most: int) -> str:
+    """Return the first names and how many there are beside them: `a, b and 3 more`."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def count_noun(number: int, noun: str, many: str | None = None) -> str:

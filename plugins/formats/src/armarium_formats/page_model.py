@@ -245,6 +245,12 @@ def checksum(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
+def keep_for(driver: str, part: PageSegment | PageText, key: str, value: Any) -> None:
+    """Keep in the extras of a driver something that the model has no field for."""
+    part.extras = part.extras or {}
+    part.extras.setdefault(driver, {})[key] = value
+
+
 def kept_by(driver: str, thing: PageSegment | PageText | PageOrder) -> dict[str, Any]:
     """Return what *driver* kept of a thing beyond the model; changes to it are kept only if there is something."""
     return (thing.extras or {}).get(driver) or {}

@@ -72,8 +72,8 @@ def _corners_of(word: PageSegment, down: bool) -> tuple[Point, Point, Point, Poi
     """Return the corners of a word that has a place of its own: those of its frame, upright."""
     frame = frame_of(word.points, word.baseline, runs_down=down)
     if frame is None:
-        left, top, right, bottom = bounds(word.points)
-        return (left, top), (right, top), (right, bottom), (left, bottom)
+        first, second, third, fourth = corners(bounds(word.points))
+        return first, second, third, fourth
     return frame.point(0, 0), frame.point(1, 0), frame.point(1, 1), frame.point(0, 1)
 
 

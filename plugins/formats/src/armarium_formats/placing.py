@@ -14,7 +14,8 @@ from armarium.api import graphemes
 from armarium_formats.errors import shapes_outside
 from armarium_formats.glyphs import has_glyphs
 from armarium_formats.marked_texts import between_breaks, marks_to_keep
-from armarium_formats.numbers import count_noun
+from armarium_formats.markup.noting import Notes
+from armarium_formats.numbers import count_noun, name_first
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, checksum, misses_places
 from armarium_formats.shapes import (
     Box,
@@ -98,7 +99,7 @@ class _Placing:
         """How far each shape that was clipped, or of which nothing lies on the page, reaches beyond it."""
         self.edged = self.empty = self.unplaced = self.bare = self.against = 0
         self.line_height: float | None = None
-        self.problems: Counter[str] = Counter()
+        self.problems = Notes()
         self.sequence = 0
 
     def place(self, filename: str) -> PlacedSegments:
@@ -122,10 +123,7 @@ class _Placing:
                 "is drawn, and the file's own points are kept."
             )
         if self.beside:
-            outside_names = list(self.outside)
-            listed = ", ".join(outside_names[:20]) + (
-                f" and {len(outside_names) - 20} more" if len(outside_names) > 20 else ""
-            )
+            listed = name_first(list(self.outside), 20)
             notes.append(
                 f"{_shapes(self.beside)} only beyond the page, {_describe_farthest(self.beside)}, and got the place "
                 f"of what surrounds them; the file's own points are kept: {listed}."
@@ -147,10 +145,7 @@ class _Placing:
                 f"{count_noun(self.unplaced, 'time')} some parts state their place in the reading order and their siblings "
                 "do not; those keep their place in the file."
             )
-        notes += [
-            f"{problem} ({count} times)." if count > 1 else f"{problem}."
-            for problem, count in self.problems.items()
-        ]
+        notes += self.problems.sentences()
         return self.placed
 
     def _segments(self, brothers: list[PageSegment], parent: str | None, around: Box) -> None:
@@ -212,9 +207,9 @@ class _Placing:
             if segment.kind != "region":
                 for number, text in enumerate(segment.texts):
                     if (bare := between_breaks(text)) is not text:
-                        self.problems[
+                        self.problems.note(
                             "The text of a line or word has line breaks around it, which were left out"
-                        ] += 1
+                        )
                         segment.texts[number] = bare
             self._texts(segment, of_format)
             if has_glyphs(segment):
@@ -237,7 +232,7 @@ class _Placing:
                 **raw,
             }
         if why:
-            self.problems[f"{segment.kind.capitalize()}: {'; '.join(dict.fromkeys(why))}"] += 1
+            self.problems.note(f"{segment.kind.capitalize()}: {'; '.join(dict.fromkeys(why))}")
         self.segments.append(
             NewSegment(
                 segment.id,

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from armarium.api import Invalid
 from armarium_formats.decoding import decode, reads_as_text
-from armarium_formats.driver import Format, Loss, ReadContext, WriteContext, WrittenPage
+from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage, as_losses
 from armarium_formats.file_guess import is_marked, seems_no_prose
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 
@@ -92,26 +92,20 @@ class PlainText(Format):
                 owner = region
             paragraphs[-1].append(text)
         content = "\n\n".join("\n".join(lines) for lines in paragraphs)
-        losses = [
-            Loss(what, count, "plain text contains only text")
+        parts: list[PageModel | PageSegment] = [page, *sequence]
+        stated = sum(1 for part in parts if part.language or part.script or part.direction)
+        lost = {
+            (what, "plain text contains only text"): count
             for what, count in (
                 ("shapes", sum(1 for segment in sequence if segment.points)),
                 ("baselines", sum(1 for segment in sequence if segment.baseline)),
-                (
-                    "kinds of regions",
-                    sum(1 for segment in sequence if segment.kind == "region" and segment.kind_raw),
-                ),
+                ("kinds of regions", sum(1 for part in sequence if part.kind == "region" and part.kind_raw)),
                 ("who stands behind the lines", len(page.makers())),
                 ("alternative readings", sum(max(0, len(segment.texts) - 1) for segment in sequence)),
-                (
-                    "languages, scripts and directions",
-                    sum(1 for segment in sequence if segment.language or segment.script or segment.direction)
-                    + (1 if page.language or page.script or page.direction else 0),
-                ),
+                ("languages, scripts and directions", stated),
             )
-            if count
-        ]
-        return WrittenPage(content + "\n" if content else "", losses)
+        }
+        return WrittenPage(content + "\n" if content else "", as_losses(lost))
 
 
 def _too_long(name: str) -> Invalid:

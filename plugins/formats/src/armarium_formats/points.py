@@ -5,7 +5,7 @@ checked before parsing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -94,16 +94,21 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
             yield len(element), line_of(element)
 
 
+def as_pairs(numbers: Sequence[float]) -> list[tuple[float, float]]:
+    """Return an even number of coordinates as points."""
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
 def parse_points(value: str) -> list[tuple[float, float]] | None:
     """Return the points of a `points` attribute, whole numbers as int; None if a part is not an x,y pair."""
     numbers = _whole_numbers(value)
     if numbers and 2 * value.count(",") == len(numbers):
-        return list(zip(numbers[::2], numbers[1::2], strict=True))
+        return as_pairs(numbers)
     if not value.strip():
         return []
     if "," not in value and _BLANKS_ONLY.fullmatch(value):  # as ALTO has them; some programs write PAGE so
         flat = [_number(part) for part in value.split()]
-        return list(zip(flat[::2], flat[1::2], strict=True)) if all(map(isfinite, flat)) else None
+        return as_pairs(flat) if all(map(isfinite, flat)) else None
     pairs = [(_number(x), _number(y)) for x, y in _PAIR.findall(value)]
     remainder = _PAIR.sub("", value).strip(" ,;\t\r\n")
     return pairs if not remainder and all(isfinite(number) for pair in pairs for number in pair) else None

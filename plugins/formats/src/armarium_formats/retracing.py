@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from armarium_formats.assembling import AssembledPage
+from armarium_formats.numbers import name_first
 from armarium_formats.opening import choose_page
 from armarium_formats.page_model import PageModel, PageSegment
 from armarium_formats.plain_text import PlainText, text_of
@@ -178,9 +179,8 @@ def _frame_regions(page: PageModel, assembled: AssembledPage) -> None:
 def _summary(name: str, taken_count: int, lines: int, bare: Sequence[int], unmatched: int) -> str:
     text = f"{taken_count} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
     if bare:
-        named = ", ".join(str(number + 1) for number in bare[:MOST_NAMED])
-        more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""
-        text += f"; no single line there matches line{'' if len(bare) == 1 else 's'} {named}{more}"
+        named = name_first([str(number + 1) for number in bare], MOST_NAMED)
+        text += f"; no single line there matches line{'' if len(bare) == 1 else 's'} {named}"
     if unmatched:
         text += f"; {unmatched} drawn there {'has' if unmatched == 1 else 'have'} no match"
     return f"{text}."

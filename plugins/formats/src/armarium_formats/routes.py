@@ -160,10 +160,12 @@ def export(
     responses=_BYTES,
 )
 def original(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
-    file = queries.original_of(library, pass_id)
-    return stored_file(
-        request, file.path, "application/octet-stream", file.checksum, name=file.filename, save=True
-    )
+    return _send(request, queries.original_of(library, pass_id))
+
+
+def _send(request: Request, file: queries.Original) -> Response:
+    kind = "application/octet-stream"
+    return stored_file(request, file.path, kind, file.checksum, name=file.filename, save=True)
 
 
 @router.get(
@@ -173,10 +175,7 @@ def original(request: Request, library: CurrentLibrary, pass_id: str) -> Respons
     responses=_BYTES,
 )
 def original_mets(request: Request, library: CurrentLibrary, doc_id: str, mets_id: str) -> Response:
-    file = original_of_mets(library, doc_id, mets_id)
-    return stored_file(
-        request, file.path, "application/octet-stream", file.checksum, name=file.filename, save=True
-    )
+    return _send(request, original_of_mets(library, doc_id, mets_id))
 
 
 _BODY: dict[str, Any] = {

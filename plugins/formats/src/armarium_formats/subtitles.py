@@ -15,6 +15,7 @@ from armarium_formats.decoding import decode
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.numbers import count_noun
 from armarium_formats.page_model import PageModel, PageSegment, PageText
+from armarium_formats.shapes import corners
 
 MAX_CUES: Final = 100_000
 _HEIGHT: Final = 1000
@@ -83,12 +84,11 @@ class Subtitles(Format):
             if not text:
                 continue
             end = max(cue.end, cue.start + 1)
-            box = [(cue.start, 0), (end, 0), (end, _HEIGHT), (cue.start, _HEIGHT)]
             page.segments.append(
                 PageSegment(
                     f"cue-{len(page.segments) + 1}",
                     "line",
-                    points=[(float(x), float(y)) for x, y in box],
+                    points=corners((float(cue.start), 0.0, float(end), float(_HEIGHT))),
                     texts=[PageText(text)],
                     seconds=(cue.start / 1000, cue.end / 1000),
                 )

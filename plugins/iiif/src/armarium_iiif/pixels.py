@@ -10,7 +10,6 @@ import io
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -305,12 +304,8 @@ def _turn_image(image: Image.Image, request: ImageRequest) -> Image.Image:
     if request.mirrored:
         image = image.transpose(turn.FLIP_LEFT_RIGHT)
     # Pillow rotates counterclockwise, the Image API clockwise.
-    transpose: Callable[[], Image.Image] | None = {
-        90: lambda: image.transpose(turn.ROTATE_270),
-        180: lambda: image.transpose(turn.ROTATE_180),
-        270: lambda: image.transpose(turn.ROTATE_90),
-    }.get(request.rotation)
-    return transpose() if transpose is not None else image
+    turns = {90: turn.ROTATE_270, 180: turn.ROTATE_180, 270: turn.ROTATE_90}
+    return image.transpose(turns[request.rotation]) if request.rotation in turns else image
 
 
 def _threshold(image: Image.Image) -> int:

@@ -13,13 +13,13 @@ from starlette.concurrency import run_in_threadpool
 
 from armarium.api import CurrentEngine, CurrentPrincipal, Engine, Library, OptionalLibrary, Principal
 from armarium_documents.api import documents, renditions
-from armarium_iiif.errors import InSeveralProjects, UnknownHere
+from armarium_iiif.errors import UnknownHere, in_several_projects
 
 
 def project_with(engine: Engine, principal: Principal, identifier: str) -> Library:
     """Return the one open project accessible to the caller that has a document or rendition of this id.
 
-    Raises UnknownHere, and InSeveralProjects if a package and its copy are both open.
+    Raises UnknownHere, and in_several_projects if a package and its copy are both open.
     """
     libraries: list[Library] = []
     for library in engine.libraries.open_now():
@@ -34,7 +34,7 @@ def project_with(engine: Engine, principal: Principal, identifier: str) -> Libra
     if not libraries:
         raise UnknownHere(identifier)
     if len(libraries) > 1:
-        raise InSeveralProjects(identifier)
+        raise in_several_projects(identifier)
     return libraries[0]
 
 

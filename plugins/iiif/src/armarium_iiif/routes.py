@@ -128,8 +128,9 @@ _Asked = Annotated[str, Query(min_length=1, max_length=10_000, description="What
 _Unused = Annotated[str | None, Query(max_length=2_000, description="Not used, and named in `ignored`")]
 
 
-def _name_unused(**parameters: str | None) -> tuple[str, ...]:
-    return tuple(name for name, value in parameters.items() if value is not None)
+def _ask(document_id: str, words: str, **unused: str | None) -> content_search.ContentQuery:
+    ignored = tuple(name for name, value in unused.items() if value is not None)
+    return content_search.ContentQuery(document_id, words, ignored)
 
 
 def _answer_found(request: Request, answer: Any) -> Response:
@@ -156,9 +157,7 @@ def search_content(
     date: _Unused = None,
     user: _Unused = None,
 ) -> Response:
-    query = content_search.ContentQuery(
-        document_id, q, _name_unused(motivation=motivation, date=date, user=user)
-    )
+    query = _ask(document_id, q, motivation=motivation, date=date, user=user)
     places = _places(request)._replace(search_version=version)
     answer = content_search.search(engine, library, places, query, after)
     return _answer_found(request, answer if version == "2" else content_search.search_as_1(answer))
@@ -184,9 +183,7 @@ def autocomplete_content(
     date: _Unused = None,
     user: _Unused = None,
 ) -> Response:
-    query = content_search.ContentQuery(
-        document_id, q, _name_unused(motivation=motivation, date=date, user=user)
-    )
+    query = _ask(document_id, q, motivation=motivation, date=date, user=user)
     places = _places(request)._replace(search_version=version)
     answer = content_search.autocomplete(engine, library, places, query, least)
     return _answer_found(request, answer if version == "2" else content_search.terms_as_1(answer))

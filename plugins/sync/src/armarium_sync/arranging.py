@@ -20,7 +20,7 @@ from armarium_sync.disk import Disk, Unusable
 from armarium_sync.identifiers import lasting_id
 from armarium_sync.names import REPORT, fold_path, lawful, number_name
 from armarium_sync.records import files, moves
-from armarium_sync.rows import DocumentFile, disk_of, documents_in, files_of
+from armarium_sync.rows import OURS, DocumentFile, disk_of, documents_in, files_of, folder_by_id, move_row
 
 BATCH = 50
 """How many moves are made between two commits."""
@@ -38,6 +38,10 @@ class PlannedMove:
     to_path: str
     digest: str | None
     file_id: str | None = None
+
+    def as_answered(self) -> dict[str, str]:
+        """Return the move as an arrangement lists it."""
+        return {"document_id": self.document_id, "from_path": self.from_path, "to_path": self.to_path}
 
 
 @dataclass(slots=True)
@@ -155,23 +159,11 @@ def begin(
 ) -> None:
     """Put moves into the journal. *back*: in the opposite direction."""
     for planned_move in reversed(planned) if back else planned:
-        source, target = (
-            (planned_move.to_path, planned_move.from_path)
-            if back
-            else (planned_move.from_path, planned_move.to_path)
-        )
-        conn.execute(
-            moves.insert().values(
-                id=new_id(),
-                audit_id=audit_id,
-                folder_id=folder_id,
-                document_id=planned_move.document_id,
-                from_path=source,
-                to_path=target,
-                digest=planned_move.digest,
-                state="due",
-            )
-        )
+        listed = planned_move.as_answered()
+        if back:
+            listed |= {"from_path": planned_move.to_path, "to_path": planned_move.from_path}
+        where = {"id": new_id(), "audit_id": audit_id, "folder_id": folder_id}
+        conn.execute(moves.insert().values(**where, **listed, digest=planned_move.digest, state="due"))
 
 
 def journal_of(conn: Connection, audit_id: str) -> tuple[list[PlannedMove], str | None]:
@@ -188,10 +180,8 @@ def carry_out(library: Library, folder_id: str) -> int:
     """Do the moves that are due in the journal; return how many files were moved. Does nothing while the
     folder is missing.
     """
-    from armarium_sync.records import folders
-
     with library.db.read_all() as conn:
-        folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
+        folder = folder_by_id(conn, folder_id)
         due = conn.execute(
             select(moves).where(moves.c.folder_id == folder_id, moves.c.state == "due").order_by(moves.c.id)
         ).all()
@@ -241,11 +231,10 @@ def _is_meant(disk: Disk, path: str, row: Row[Any]) -> bool:
 
 def _follow_rows(conn: Connection, row: Row[Any]) -> None:
     """Record the new place of a moved file of the project."""
-    is_layout = (files.c.folder_id == row.folder_id, files.c.role.in_(("layout", "loss")))
-    file_id = conn.execute(select(files.c.id).where(*is_layout, files.c.path == row.from_path)).scalar()
-    if file_id is not None:
-        conn.execute(files.delete().where(files.c.folder_id == row.folder_id, files.c.path == row.to_path))
-        conn.execute(files.update().where(files.c.id == file_id).values(path=row.to_path))
+    ours = (files.c.folder_id == row.folder_id, files.c.role.in_(OURS))
+    file = conn.execute(select(files).where(*ours, files.c.path == row.from_path)).first()
+    if file is not None:
+        move_row(conn, file, row.to_path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from armarium.api import parse_xml
 from armarium_sync.names import lasting_id_of
@@ -36,7 +36,7 @@ def stamp_content(content: str, format_name: str, about: Mapping[str, str]) -> b
     if format_name not in PLACES:
         return content.encode()
     root = parse_xml(content.encode())
-    PLACES[format_name](root, about)
+    _state_identifiers(root, PLACES[format_name], about)
     return bytes(etree.tostring(root, encoding="UTF-8", xml_declaration=True)) + b"\n"
 
 
@@ -47,57 +47,42 @@ def lasting_id(data: bytes, name: str) -> str | None:
     return match.group(1).decode() if match else lasting_id_of(name)
 
 
-def _in_page(root: etree._Element, about: Mapping[str, str]) -> None:
-    metadata = root.find("{*}Metadata")
-    if metadata is None:
-        return
-    for item in metadata.findall("{*}MetadataItem"):
-        if item.get("name", "").startswith(PREFIX):
-            metadata.remove(item)
-    for name, value in about.items():
-        _add_element(
-            metadata, len(metadata), "MetadataItem", {"type": "other", "name": name, "value": value}, None
-        )
+class _Place(NamedTuple):
+    """Where a format states identifiers: the element that holds them, theirs, and its attributes that have their name and
+    value; without the latter the value is its text.
+    """
+
+    holder: str
+    item: str
+    name: str
+    value: str | None = None
 
 
-def _in_alto(root: etree._Element, about: Mapping[str, str]) -> None:
-    source = root.find("{*}Description/{*}sourceImageInformation")
-    if source is None:
+PLACES = {
+    "pagexml": _Place("{*}Metadata", "MetadataItem", "name", "value"),
+    "alto": _Place("{*}Description/{*}sourceImageInformation", "fileIdentifier", "fileIdentifierLocation"),
+    "tei": _Place("{*}teiHeader/{*}fileDesc/{*}publicationStmt", "idno", "type"),
+    "hocr": _Place("{*}head", "meta", "name", "content"),
+}
+
+
+def _state_identifiers(root: etree._Element, place: _Place, about: Mapping[str, str]) -> None:
+    holder = root.find(place.holder)
+    if holder is None:
         return
-    for item in source.findall("{*}fileIdentifier"):
-        if item.get("fileIdentifierLocation", "").startswith(PREFIX):
-            source.remove(item)
-    # Identifiers of the whole document follow those of the file.
-    behind = source.findall("{*}documentIdentifier")
-    at = source.index(behind[0]) if behind else len(source)
+    for item in holder.findall(f".//{{*}}{place.item}"):
+        above = item.getparent()
+        if item.get(place.name, "").startswith(PREFIX) and above is not None:
+            above.remove(item)
+    # In ALTO identifiers of the whole document follow those of the file; in TEI a statement in prose has an identifier
+    # inside its paragraph, a structured one after its parts.
+    behind, prose = holder.find("{*}documentIdentifier"), holder.find("{*}p")
+    into = holder if prose is None else prose
+    at = len(into) if behind is None else into.index(behind)
     for number, (name, value) in enumerate(about.items()):
-        _add_element(source, at + number, "fileIdentifier", {"fileIdentifierLocation": name}, value)
-
-
-def _in_tei(root: etree._Element, about: Mapping[str, str]) -> None:
-    statement = root.find("{*}teiHeader/{*}fileDesc/{*}publicationStmt")
-    if statement is None:
-        return
-    for item in statement.findall(".//{*}idno"):
-        holder = item.getparent()
-        if item.get("type", "").startswith(PREFIX) and holder is not None:
-            holder.remove(item)
-    # A statement in prose has an identifier inside its paragraph; a structured one has it after its parts.
-    prose = statement.find("{*}p")
-    place = statement if prose is None else prose
-    for name, value in about.items():
-        _add_element(place, len(place), "idno", {"type": name}, value)
-
-
-def _in_hocr(root: etree._Element, about: Mapping[str, str]) -> None:
-    head = root.find("{*}head")
-    if head is None:
-        return
-    for item in head.findall("{*}meta"):
-        if item.get("name", "").startswith(PREFIX):
-            head.remove(item)
-    for name, value in about.items():
-        _add_element(head, len(head), "meta", {"name": name, "content": value}, None)
+        attributes = {"type": "other"} if place.item == "MetadataItem" else {}
+        attributes |= {place.name: name} | ({place.value: value} if place.value else {})
+        _add_element(into, at + number, place.item, attributes, None if place.value else value)
 
 
 def _add_element(
@@ -109,6 +94,3 @@ def _add_element(
     element = etree.Element(f"{{{space}}}{tag}" if space else tag, dict(attributes))
     element.text = text
     parent.insert(at, element)
-
-
-PLACES = {"pagexml": _in_page, "alto": _in_alto, "tei": _in_tei, "hocr": _in_hocr}

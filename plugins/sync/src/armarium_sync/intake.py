@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row
 
 from armarium.api import Engine, Library, ServiceError
 from armarium_sync.arranging import carry_out
@@ -16,8 +16,7 @@ from armarium_sync.looking import SETTLED, Sight, StrangerFile, beside_image, lo
 from armarium_sync.noting import clear_leavings, note, settle_reports
 from armarium_sync.placing import folder_for
 from armarium_sync.queries import row_of_file
-from armarium_sync.records import folders
-from armarium_sync.rows import change_file, disk_of, waiting
+from armarium_sync.rows import change_file, disk_of, folder_by_id, waiting
 
 log = logging.getLogger("armarium.sync")
 
@@ -63,7 +62,7 @@ class Looker:
         outcome = self.outcome
         outcome.moved = carry_out(self.library, self.folder_id)
         with self.library.db.read_all() as conn:
-            folder = conn.execute(select(folders).where(folders.c.id == self.folder_id)).first()
+            folder = folder_by_id(conn, self.folder_id)
             if folder is None:
                 return outcome
             disk = disk_of(self.library, folder)

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import select
-
 from armarium.api import JobContext, JobKind, Library, RetryLater
 from armarium_sync.actions.folders import ARRANGE, LOOK, WRITE
 from armarium_sync.arranging import carry_out, plan_of
 from armarium_sync.intake import Looker
 from armarium_sync.queueing import put_in_queue
-from armarium_sync.records import WorkArgs, folders
-from armarium_sync.rows import disk_of
+from armarium_sync.records import WorkArgs
+from armarium_sync.rows import disk_of, folder_by_id
 from armarium_sync.writing import Writer
 
 AWAY = 30.0
@@ -77,7 +75,7 @@ def write_files(job: JobContext) -> dict[str, Any]:
     folder_id = job.args.folder_id
     with _hold_folder(job.library, folder_id):
         with job.library.db.read_all() as conn:
-            folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
+            folder = folder_by_id(conn, folder_id)
         if folder is None:
             return {"written": 0}
         if not disk_of(job.library, folder).is_there():
@@ -106,7 +104,7 @@ def arrange_files(job: JobContext) -> dict[str, Any]:
     with _hold_folder(job.library, folder_id):
         carry_out(job.library, folder_id)
         with job.library.db.read_all() as conn:
-            folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
+            folder = folder_by_id(conn, folder_id)
             if folder is None or folder.mode != "keep-arranged":
                 return {"moved": 0}
             disk = disk_of(job.library, folder)
@@ -116,37 +114,16 @@ def arrange_files(job: JobContext) -> dict[str, Any]:
         for path, why in plan.refused:
             job.log("warning", f"{path}: {why}")
         if plan.moves:
-            listed = [
-                {"document_id": move.document_id, "from_path": move.from_path, "to_path": move.to_path}
-                for move in plan.moves
-            ]
+            listed = [move.as_answered() for move in plan.moves]
             job.act("sync.arrange", {"folder_id": folder_id, "moves": listed})
     return {"moved": len(plan.moves), "refused": len(plan.refused)}
 
 
-JOBS = (
-    JobKind(
-        name=LOOK,
-        lane="cpu",
-        summary="Find what changed in a synced folder, and import it",
-        run=look_at,
-        args=WorkArgs,
-        retries=FOREVER,
-    ),
-    JobKind(
-        name=WRITE,
-        lane="cpu",
-        summary="Write changed pages to a synced folder",
-        run=write_files,
-        args=WorkArgs,
-        retries=FOREVER,
-    ),
-    JobKind(
-        name=ARRANGE,
-        lane="cpu",
-        summary="Arrange a synced folder like its project folder",
-        run=arrange_files,
-        args=WorkArgs,
-        retries=FOREVER,
-    ),
+JOBS = tuple(
+    JobKind(name=name, lane="cpu", summary=summary, run=run, args=WorkArgs, retries=FOREVER)
+    for name, summary, run in (
+        (LOOK, "Find what changed in a synced folder, and import it", look_at),
+        (WRITE, "Write changed pages to a synced folder", write_files),
+        (ARRANGE, "Arrange a synced folder like its project folder", arrange_files),
+    )
 )

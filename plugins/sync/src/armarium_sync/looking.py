@@ -6,6 +6,7 @@ What a file is depends only on its bytes. How the disk describes it merely saves
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -268,15 +269,12 @@ class _Look:
                 if sources.get(layout.digest or ""):
                     layout.why = f"A pass has already been read from these bytes; {LEFT_ALONE}."
                 self.sight.beside.append(layout)
-            elif layout.carries in ours:
-                layout.why = (
-                    f"It carries the id of a page whose own file also exists, so it is a copy; {LEFT_ALONE}."
-                )
-                self.sight.others.append(layout)
             else:
-                layout.why = (
-                    f"It carries the id of a page that this project does not keep here; {LEFT_ALONE}."
-                )
+                is_copy = layout.carries in ours
+                why = "It carries the id of a page that this project does not keep here"
+                if is_copy:
+                    why = "It carries the id of a page whose own file also exists, so it is a copy"
+                layout.why = f"{why}; {LEFT_ALONE}."
                 self.sight.others.append(layout)
 
     def _match_images(
@@ -287,9 +285,7 @@ class _Look:
         for document in documents_held:
             if document.live and document.path not in in_place and document.checksum:
                 missing.setdefault(document.checksum, []).append(document)
-        counts: dict[str, int] = {}
-        for image in images:
-            counts[image.digest or ""] = counts.get(image.digest or "", 0) + 1
+        counts = Counter(image.digest or "" for image in images)
         for image in images:
             away = missing.get(image.digest or "", [])
             if len(away) == 1 and counts[image.digest or ""] == 1:

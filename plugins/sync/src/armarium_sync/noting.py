@@ -26,12 +26,8 @@ from armarium_sync.rows import (
 
 def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> list[StrangerFile]:
     """Remove the temporary files that a kill left; those that contain somebody's version remain and are listed."""
-    noted = {
-        row[0]
-        for row in conn.execute(
-            select(versions_known.c.digest).where(versions_known.c.folder_id == folder_id)
-        )
-    }
+    digests = select(versions_known.c.digest).where(versions_known.c.folder_id == folder_id)
+    noted = set(conn.execute(digests).scalars())
     staying = []
     for path in sight.left_over:
         with suppress(Unusable):
@@ -84,30 +80,13 @@ def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     for row, stranger in sight.moved:
         move_row(conn, row, stranger.entry.path, stamp=None, seen=stranger.digest)
     for stranger, document_id, format_name in sight.adopted:
-        values = {
-            "role": "layout",
-            "document_id": document_id,
-            "format": format_name,
-            "digest": stranger.digest,
-        }
-        put_file(
-            conn,
-            folder.id,
-            stranger.entry.path,
-            **values,
-            seen=stranger.digest,
-            stamp=stranger.entry.stamp,
-            state=None,
-            why=None,
-        )
+        values = {"role": "layout", "document_id": document_id, "format": format_name}
+        values |= {"digest": stranger.digest, "seen": stranger.digest, "stamp": stranger.entry.stamp}
+        put_file(conn, folder.id, stranger.entry.path, **values, state=None, why=None)
         know(conn, folder.id, [stranger.digest or ""], "taken-in")
     for row, stranger in [(row, other) for row, other in sight.blocked if row.state != "in-the-way"]:
-        change_file(
-            conn,
-            row.id,
-            state="in-the-way",
-            why=stranger.why or "There is another file there; it is not overwritten.",
-        )
+        why = stranger.why or "There is another file there; it is not overwritten."
+        change_file(conn, row.id, state="in-the-way", why=why)
     return _note_others(conn, folder, sight) or bool(back)
 
 

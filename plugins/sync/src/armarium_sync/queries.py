@@ -170,10 +170,7 @@ def preview_arrangement(conn: Connection, library: Library, folder_id: str) -> d
     plan = plan_of(conn, folder, disk)
     return {
         "mode": folder.mode,
-        "moves": [
-            {"document_id": move.document_id, "from_path": move.from_path, "to_path": move.to_path}
-            for move in plan.moves
-        ],
+        "moves": [move.as_answered() for move in plan.moves],
         "refused": [{"path": path, "why": why} for path, why in plan.refused],
     }
 

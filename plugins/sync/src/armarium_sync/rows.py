@@ -12,7 +12,7 @@ from armarium.api import Library, is_among, json_text, new_id, raw_of
 from armarium_documents.api import documents, representations
 from armarium_source_model.api import passes, read_lines, segments
 from armarium_sync.disk import Disk
-from armarium_sync.records import conflicts, files, pending, versions_known
+from armarium_sync.records import conflicts, files, folders, pending, versions_known
 
 OURS = ("layout", "loss")
 
@@ -39,6 +39,11 @@ def files_of(conn: Connection, folder_id: str, roles: Sequence[str] | None = Non
     """Return the known files of the folder, by path."""
     query = select(files).where(files.c.folder_id == folder_id).order_by(files.c.path)
     return list(conn.execute(query if roles is None else query.where(files.c.role.in_(roles))))
+
+
+def folder_by_id(conn: Connection, folder_id: str) -> Row[Any] | None:
+    """Return the row of a synced folder; None if it is no longer tied."""
+    return conn.execute(select(folders).where(folders.c.id == folder_id)).first()
 
 
 def file_by_id(conn: Connection, file_id: str) -> Row[Any] | None:

@@ -21,12 +21,13 @@ from armarium_sync.disk import Disk, Unusable
 from armarium_sync.errors import disk_refuses, folder_gone
 from armarium_sync.identifiers import lasting_id, stamp_content
 from armarium_sync.names import REPORT, layout_name
-from armarium_sync.records import files, folders
+from armarium_sync.records import files
 from armarium_sync.rows import (
     NEVER_WRITTEN,
     change_file,
     disk_of,
     done_with,
+    folder_by_id,
     forget_at,
     in_conflict,
     is_known,
@@ -125,7 +126,7 @@ class Writer:
         """Write what is due; return the seconds until more is due, None if nothing is pending."""
         quiet = QUIET if quiet is None else quiet
         with self.library.db.read_all() as conn:
-            folder = conn.execute(select(folders).where(folders.c.id == self.folder_id)).first()
+            folder = folder_by_id(conn, self.folder_id)
         if folder is None:
             return None
         disk = disk_of(self.library, folder)
@@ -193,11 +194,8 @@ class Writer:
         barred = find_withheld(self.library, self.principal, ids, "export")
         drafts: list[Draft] = []
         with self.library.db.read_all() as conn:
-            names = dict(
-                conn.execute(
-                    select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
-                ).all()
-            )
+            titles = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
+            names = dict(conn.execute(titles).all())
             conflicts = set(in_conflict(conn, self.folder_id))
             rows = {
                 (row.document_id, row.format): row
@@ -318,33 +316,16 @@ class Writer:
         written_at = now()
 
         def note(conn: Connection) -> None:
-            values = {
-                "role": "layout",
-                "document_id": draft.document_id,
-                "format": draft.format,
-                "digest": draft.digest,
-                "mark": draft.mark,
-                "seen": draft.digest,
-                "stamp": stamp,
-                "state": None,
-                "why": None,
-                "written_at": written_at,
-            }
+            about: dict[str, Any] = {"document_id": draft.document_id, "format": draft.format}
+            values = {"role": "layout", **about, "digest": draft.digest, "mark": draft.mark}
+            values |= {"seen": draft.digest, "stamp": stamp, "state": None, "why": None}
             if row is not None and row.path != draft.path:
                 forget_at(conn, self.folder_id, f"{row.path}{REPORT}")
                 move_row(conn, row, draft.path)
-            put_file(conn, self.folder_id, draft.path, **values)
+            put_file(conn, self.folder_id, draft.path, **values, written_at=written_at)
             if loss_stamp is not None:
-                about = {"role": "loss", "document_id": draft.document_id, "format": draft.format}
-                put_file(
-                    conn,
-                    self.folder_id,
-                    loss_path,
-                    **about,
-                    digest=loss_digest,
-                    seen=loss_digest,
-                    stamp=loss_stamp,
-                )
+                about |= {"role": "loss", "digest": loss_digest, "seen": loss_digest, "stamp": loss_stamp}
+                put_file(conn, self.folder_id, loss_path, **about)
 
         return note
 

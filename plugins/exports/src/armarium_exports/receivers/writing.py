@@ -17,13 +17,13 @@ from armarium.api import Engine, Library, Principal, ServiceError, find_withheld
 from armarium_documents.api import documents, page_image, pages_under
 from armarium_exports.errors import nothing_to_export
 from armarium_exports.pages import split_with_text
-from armarium_exports.places import clash_refused, listed_before, require_parent, settle, whole_folder
+from armarium_exports.places import find_free_stem, replaced_folder
 from armarium_exports.receivers.checking import check_written
 from armarium_exports.receivers.items import write_items
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
 from armarium_exports.receivers.profiles import Profile, profile_named
 from armarium_exports.records import ReceiverParams
-from armarium_exports.selection import as_answered
+from armarium_exports.selection import as_answered, title_of
 from armarium_formats.api import export_page
 from armarium_source_model.api import join_made
 
@@ -86,20 +86,16 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
     """Write the pages for the receiver; Invalid if none can be written."""
     profile = profile_named(p.receiver)
     place = p.output_path.real
-    require_parent(place)
-    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
-    pages = _prepare_pages(engine, library, principal, profile, p.scope_ids)
-    if not pages.prepared:
-        raise nothing_to_export()
-    with whole_folder(place) as fresh:
+    with replaced_folder(place, MANIFEST, overwrite=p.overwrite) as fresh:
+        pages = _prepare_pages(engine, library, principal, profile, p.scope_ids)
+        if not pages.prepared:
+            raise nothing_to_export()
         _write(profile, fresh, pages, library, p.scope_ids)
         problems = check_written(profile, fresh)
         paths = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         report = pages.report(profile, problems)
         manifest = {**report, "created_at": now(), "files": [*paths, MANIFEST]}
         (fresh / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
-        clash_refused(fresh, place, before)
-        settle(fresh, place, before, MANIFEST)
     return {**report, "output_path": str(place), "files": [*paths, MANIFEST]}
 
 
@@ -136,7 +132,7 @@ def _prepare_pages(
                 continue
             # Such a program takes pictures without a text.
             exported, text = {"content": "<alto/>", "losses": [], "choices": {"made": []}}, ""
-        stem = _find_free_stem(plain_name(Path(name).stem or name), stems)
+        stem = find_free_stem(plain_name(Path(name).stem or name), stems, "{}-{}")
         ending = _ENDINGS.get(picture.mime_type, Path(name).suffix or ".img")
         path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
         content, more = (
@@ -163,15 +159,6 @@ def _prepare_pages(
             )
         )
     return pages
-
-
-def _find_free_stem(stem: str, stems: set[str]) -> str:
-    number, free = 1, stem
-    while free.casefold() in stems:
-        number += 1
-        free = f"{stem}-{number}"
-    stems.add(free.casefold())
-    return free
 
 
 def _named_picture(content: str, profile: Profile, path: str) -> tuple[bytes, list[dict[str, Any]]]:
@@ -236,17 +223,11 @@ def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_
             for page in pages.prepared:
                 archive.writestr(f"{page.stem}.xml", page.content)
     if profile.mets:
-        title = _title(library, scope_ids)
+        with library.db.read() as conn:
+            title = title_of(conn, library, scope_ids)
         (fresh / "mets.xml").write_bytes(
             mets_of(title, scope_ids[0], list(_mets_pages(profile, pages)), viewer=profile.mets == "viewer")
         )
-
-
-def _title(library: Library, scope_ids: list[str]) -> str:
-    if len(scope_ids) > 1:
-        return library.name
-    with library.db.read() as conn:
-        return str(conn.execute(select(documents.c.name).where(documents.c.id == scope_ids[0])).scalar_one())
 
 
 def _mets_pages(profile: Profile, pages: Pages) -> Iterator[MetsPage]:

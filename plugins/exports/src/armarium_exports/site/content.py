@@ -16,7 +16,14 @@ from armarium_exports.pages import Block, Line, readable_page
 from armarium_exports.record_types import record_types
 from armarium_exports.selection import Selection, list_tops
 from armarium_iiif.api import Picture, picture
-from armarium_source_model.api import LineMaker, segments, words_of_pass, words_of_sum, working_pass
+from armarium_source_model.api import (
+    LineMaker,
+    outline_of,
+    segments,
+    words_of_pass,
+    words_of_sum,
+    working_pass,
+)
 
 _REVIEWED = {"claim": ("shortlisted", "curated"), "entity": ("verified",)}
 _NEVER = ("rejected", "merged")
@@ -291,11 +298,7 @@ def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, s
     ):
         if row.anchor.get("rendition_id") not in (None, rendition):
             continue
-        points = row.anchor.get("polygon")
-        if not points:
-            x, y, w, h = row.anchor["rect"]
-            points = [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]
-        outlines[row.id] = _points(points)
+        outlines[row.id] = _points(outline_of(row.anchor))
     return outlines
 
 

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, ServiceError, carried_font, fonts_for, is_unusual, now
-from armarium_documents.api import documents
 from armarium_exports.pages import split_with_text
 from armarium_exports.places import clash_refused, listed_before, require_parent, settle, whole_folder
 from armarium_exports.records import PublishParams, SiteParams
-from armarium_exports.selection import select_documents
+from armarium_exports.selection import select_documents, title_of
 from armarium_exports.site.building import BUILT, bring_built, build_site, require_builder, restore_built
 from armarium_exports.site.content import Content, as_json, content_of, page_data
 from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
@@ -72,7 +71,7 @@ def _write(
             )
             split = split_with_text(conn, content.page_ids, selection.withheld)
             assets, makers = _pages(engine, library, conn, fresh, content)
-            title = title or _root_name(conn, library, p.target_id)
+            title = title or title_of(conn, library, [p.target_id] if p.target_id else [])
         _data(fresh, content, title, makers)
         add_fonts(fresh)
         paths = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
@@ -98,13 +97,6 @@ def _write(
         "built": str(built) if p.build else None,
         "earlier_build": str(built) if not p.build and os.path.lexists(built) else None,
     }
-
-
-def _root_name(conn: Connection, library: Library, target_id: str | None) -> str:
-    if target_id is None:
-        return library.name
-    document = documents.c
-    return str(conn.execute(select(document.name).where(document.id == target_id)).scalar_one())
 
 
 def _templates(fresh: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from armarium_formats.abbyy.values import box_of, language_of
 from armarium_formats.markup.blanks import styles_on
-from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.fragments import attributes_in, local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageSegment, PageText
@@ -65,7 +65,7 @@ class Characters:
 
     def formatting(self, element: etree._Element) -> None:
         """Add one formatting element: characters with their boxes, or bare text."""
-        attributes = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+        attributes = attributes_in(element)
         if attributes.get("lang"):
             self.languages.append(attributes["lang"])
         bare = attributes.get("base64encoded") in _TRUE

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from armarium.api import Invalid, parse_xml
 from armarium_formats.abbyy.characters import Characters
 from armarium_formats.abbyy.values import box_of, language_of, outline_of, shapes_of
-from armarium_formats.markup.fragments import keep, local_name
+from armarium_formats.markup.fragments import attributes_in, keep, local_name, namespace_of
 from armarium_formats.markup.noting import Ids, Notes
 from armarium_formats.numbers import parse_number
-from armarium_formats.page_model import PageModel, PageSegment, kept_by
+from armarium_formats.page_model import PageModel, PageSegment, keep_for, kept_by
 from armarium_formats.points import require_countable
 from armarium_formats.shapes import corners
 
@@ -25,21 +25,19 @@ _BOX: Final = frozenset({"l", "t", "r", "b"})
 def read(data: bytes, name: str) -> list[PageModel]:
     """Return the pages of a FineReader file; Invalid with the reason."""
     root = parse_xml(data, name=name)
-    tag = str(root.tag)
-    if local_name(tag) != "document":
+    if (root_name := local_name(str(root.tag))) != "document":
         raise Invalid(
-            f"{name} is not FineReader XML: its root element is {local_name(tag)}, not document.",
-            code="not_abbyy",
+            f"{name} is not FineReader XML: its root element is {root_name}, not document.", code="not_abbyy"
         )
     require_countable(name, lambda: shapes_of(root))
-    namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+    namespace = namespace_of(root)
     version = namespace.rpartition("/")[2].removesuffix(".xml") or None
     pages = [child for child in root if local_name(str(child.tag)) == "page"]
     if not pages:
         raise Invalid(
             f"{name} is FineReader XML without a page element; there is nothing to read.", code="no_page"
         )
-    attributes = {local_name(str(key)): str(value) for key, value in root.attrib.items()}
+    attributes = attributes_in(root)
     attributes.pop("schemaLocation", None)
     others = [
         keep(child) for child in root if isinstance(child.tag, str) and local_name(str(child.tag)) != "page"
@@ -97,11 +95,8 @@ class _Page:
     def _attributes(
         self, element: etree._Element, without: set[str] | frozenset[str] = _BOX
     ) -> dict[str, str]:
-        name = local_name(str(element.tag))
-        attributes = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
-        attributes = {key: value for key, value in attributes.items() if key not in without}
-        for key in attributes:
-            self.notes.kept[f"attribute {name}/@{key}"] += 1
+        attributes = {key: value for key, value in attributes_in(element).items() if key not in without}
+        self.notes.count_attributes(local_name(str(element.tag)), attributes)
         return attributes
 
     def _unique_id(self, kind: str, identity: str | None = None) -> str:
@@ -110,9 +105,7 @@ class _Page:
 
     def _keep(self, segment: PageSegment, key: str, value: Any) -> None:
         if value:
-            if segment.extras is None:
-                segment.extras = {"abbyy": {}}
-            segment.extras["abbyy"][key] = value
+            keep_for("abbyy", segment, key, value)
 
     def _add(self, segment: PageSegment, key: str, value: dict[str, str]) -> None:
         """Append to a list of several things of a kind."""

@@ -6,7 +6,6 @@ step takes the writer; the step itself only adds rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -40,55 +39,35 @@ from armarium_formats.queries.exchange import pass_of_file, picture_of
 from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
 
 
-def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> BatchPlan:
-    def gather(folder: Path, staged: BatchPlan) -> list[ReceivedFile]:
-        try:
-            files = [(file.filename, file.lay_in(folder, number)) for number, file in enumerate(p.files)]
-        except OSError as error:
-            raise disk_refuses(error) from error
-        return received_files(files)
-
-    return _stage_batch(engine, library, gather)
-
-
-def _stage_named(engine: Engine, library: Library, p: IngestFiles) -> BatchPlan:
-    return _stage_batch(engine, library, lambda _, staged: named_on_disk(p.paths, staged), link=p.link)
-
-
-def _stage_batch(
-    engine: Engine,
-    library: Library,
-    gather: Callable[[Path, BatchPlan], list[ReceivedFile]],
-    *,
-    link: bool = False,
-) -> BatchPlan:
+def _stage_batch(engine: Engine, library: Library, p: IngestBatch | IngestFiles) -> BatchPlan:
     staged = BatchPlan()
     with ExitStack() as undone:
         undone.callback(staged.close)
         with scratch(library) as folder:
-            files = unpack_archives(gather(folder, staged), folder, staged, library.is_closed)
-            stage(engine, library, files, staged, link=link)
+            files = _gather(p, folder, staged)
+            files = unpack_archives(files, folder, staged, library.is_closed)
+            stage(engine, library, files, staged, link=isinstance(p, IngestFiles) and p.link)
         undone.pop_all()
     return staged
 
 
-def _look_through_sent(engine: Engine, library: Library | None, p: IngestBatch) -> None:
+def _gather(p: IngestBatch | IngestFiles, folder: Path, staged: BatchPlan) -> list[ReceivedFile]:
+    """Return the files that were named, or those that were sent, laid in *folder*."""
+    if isinstance(p, IngestFiles):
+        return named_on_disk(p.paths, staged)
+    try:
+        return received_files((file.filename, file.lay_in(folder, at)) for at, file in enumerate(p.files))
+    except OSError as error:
+        raise disk_refuses(error) from error
+
+
+def _look_through(engine: Engine, library: Library | None, p: IngestBatch | IngestFiles) -> None:
+    """Read the files before the writer is taken; a parent that cannot hold documents is refused before any is read."""
     assert library is not None
-    _refuse_place(library, p.parent_id)
-    p.hand_over(_stage_sent(engine, library, p))
-
-
-def _look_through_named(engine: Engine, library: Library | None, p: IngestFiles) -> None:
-    assert library is not None
-    _refuse_place(library, p.parent_id)
-    p.hand_over(_stage_named(engine, library, p))
-
-
-def _refuse_place(library: Library, parent_id: str | None) -> None:
-    """Refuse a parent that cannot hold documents before any file is read."""
-    if parent_id is not None:
+    if p.parent_id is not None:
         with library.db.read() as conn:
-            require_parent(conn, parent_id, "folder")
+            require_parent(conn, p.parent_id, "folder")
+    p.hand_over(_stage_batch(engine, library, p))
 
 
 @action(
@@ -96,14 +75,14 @@ def _refuse_place(library: Library, parent_id: str | None) -> None:
     result=Ingested,
     summary="Import files that were dropped together: pictures as documents, layout files as passes of them.",
     words="Imported files: {|none}",
-    prepare=_look_through_sent,
+    prepare=_look_through,
     after_undo=cancel_with_undo,
 )
 def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     """Raises NotFound for an unknown parent, Forbidden by a lock, nothing_came_in with the reasons, Unavailable
     when the disk is full. Folders in the files' names are mirrored where they contain pictures.
     """
-    return _take_in(ctx, p, p.groundwork or _stage_sent(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p)
 
 
 @action(
@@ -112,17 +91,18 @@ def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     summary="Import files on this machine as one set: pictures as documents, layout files as passes of them.",
     route=Route("POST", "/api/ingest/files"),
     words="Imported files: {|none}",
-    prepare=_look_through_named,
+    prepare=_look_through,
     after_undo=cancel_with_undo,
 )
 def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
     """Raises what `ingest.batch` does; a path that is not allowed is refused by itself. With `link` a picture
     stays where it is and the project stores a link to it; layout files are always stored byte for byte.
     """
-    return _take_in(ctx, p, p.groundwork or _stage_named(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p)
 
 
-def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles, staged: BatchPlan) -> dict[str, Any]:
+def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles) -> dict[str, Any]:
+    staged = p.groundwork or _stage_batch(ctx.engine, ctx.project, p)
     try:
         with collector_waits():
             return _Step(ctx, staged, p.beyond).run(p.parent_id)

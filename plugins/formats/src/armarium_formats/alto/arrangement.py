@@ -6,6 +6,7 @@ Elements that are added to achieve this are marked, so that the reader removes t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from armarium_formats.kinds import in_alto_words
 from armarium_formats.markup.lines_of_words import Lose, arrange_lines
@@ -30,26 +31,22 @@ def holds_text(block: Block) -> bool:
     return block.element == "TextBlock" or any(map(holds_text, block.blocks))
 
 
-def arrange(segments: list[PageSegment], lose: Lose) -> list[Block]:
-    """Return top-level segments as blocks; lines without a region are put into an added one."""
+def arrange(segments: list[PageSegment], lose: Lose, holder: PageSegment | None = None) -> list[Block]:
+    """Return segments, those of the page or of *holder*, as blocks; lines beside regions are put into added ones."""
     blocks: list[Block] = []
-    run: list[PageSegment] = []
-
-    def close() -> None:
-        if run:
-            lose("lines without a region", "ALTO has lines in blocks only; one was put around them", len(run))
-            blocks.append(
-                Block("TextBlock", "", None, lines=_lines(run, lose, blocks), wraps=f"{run[0].id}_block")
+    for is_region, run in groupby(order_siblings(segments), lambda segment: segment.kind == "region"):
+        if is_region:
+            blocks += [_region(segment, lose) for segment in run]
+            continue
+        lines = list(run)
+        wraps = f"{holder.id}_lines" if holder else f"{lines[0].id}_block"
+        if holder is None:
+            lose(
+                "lines without a region", "ALTO has lines in blocks only; one was put around them", len(lines)
             )
-            run.clear()
-
-    for segment in order_siblings(segments):
-        if segment.kind == "region":
-            close()
-            blocks.append(_region(segment, lose))
-        else:
-            run.append(segment)
-    close()
+        astray: list[Block] = []
+        added = Block("TextBlock", "", None, lines=_lines(lines, lose, astray), wraps=wraps)
+        blocks += [added, *astray] if holder else [*astray, added]
     return blocks
 
 
@@ -62,34 +59,11 @@ def _region(segment: PageSegment, lose: Lose) -> Block:
     if element == "TextBlock":
         block.lines = _lines(children, lose, block.blocks)
     elif children:
-        block.blocks = _arrange_inside(segment, children, lose)
+        block.blocks = arrange(segment.children, lose, segment)
     if block.blocks and element == "TextBlock":  # regions stood in its lines: they hold what they held
         inner = Block("TextBlock", "", None, lines=block.lines, wraps=f"{segment.id}_lines")
         block = Block("ComposedBlock", kind, segment, blocks=[inner, *block.blocks])
     return block
-
-
-def _arrange_inside(segment: PageSegment, children: list[PageSegment], lose: Lose) -> list[Block]:
-    """Return the contents of a ComposedBlock: its regions, and its lines in a text block of their own."""
-    blocks: list[Block] = []
-    run: list[PageSegment] = []
-
-    def close() -> None:
-        if run:
-            behind: list[Block] = []
-            lines = _lines(run, lose, behind)
-            blocks.append(Block("TextBlock", "", None, lines=lines, wraps=f"{segment.id}_lines"))
-            blocks.extend(behind)
-            run.clear()
-
-    for child in children:
-        if child.kind == "region":
-            close()
-            blocks.append(_region(child, lose))
-        else:
-            run.append(child)
-    close()
-    return blocks
 
 
 def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list[PageSegment]:

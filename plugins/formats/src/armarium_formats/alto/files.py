@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium_formats.alto.reader_state import Reading
 from armarium_formats.alto.strings import says_blanks
+from armarium_formats.markup.fragments import namespace_of
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, kept_by
 
@@ -23,8 +24,7 @@ _PARTS = frozenset({"Description", "Styles", "Tags", "ReadingOrder", "Layout"})
 
 def version_of(root: etree._Element, notes: Notes) -> str | None:
     """Return the ALTO version that a file states in its attribute, schema location or namespace."""
-    tag = str(root.tag)
-    namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+    namespace = namespace_of(root)
     match = _SPACE.search(namespace)
     version = root.get("SCHEMAVERSION") or ""
     if not version:

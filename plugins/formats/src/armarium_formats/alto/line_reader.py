@@ -8,11 +8,11 @@ from armarium.api import Sign
 from armarium_formats.alto.marking import marks_of_words, take_marks
 from armarium_formats.alto.own import drop_maker
 from armarium_formats.alto.reader_state import Reading
-from armarium_formats.alto.shapes import read_baseline, read_shape
+from armarium_formats.alto.shapes import BOX, read_baseline, read_shape
 from armarium_formats.alto.strings import touch
-from armarium_formats.glyphs import places_of_glyphs, probability_of
-from armarium_formats.numbers import parse_number
-from armarium_formats.page_model import PageSegment, PageText, TextMark
+from armarium_formats.glyphs import places_of_glyphs
+from armarium_formats.numbers import parse_number, parse_share
+from armarium_formats.page_model import PageSegment, PageText, TextMark, keep_for
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -83,29 +83,24 @@ def _is_the_line(element: etree._Element, line: PageSegment, reading: Reading) -
     left = element.get("HPOS")
     if left is None or not line.points:
         return True
-    box = tuple(parse_number(element.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
     parent = element.getparent()
-    return parent is not None and box == tuple(
-        parse_number(parent.get(key)) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+    return parent is not None and all(
+        parse_number(element.get(key)) == parse_number(parent.get(key)) for key in BOX
     )
 
 
 def _take_whole(element: etree._Element, line: PageSegment, reading: Reading) -> None:
     attributes = reading.attributes(element)
-    for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"):
+    for key in BOX:
         attributes.pop(key, None)
     marks = take_marks(attributes, len(element.get("CONTENT") or ""), reading)
     line.texts = _texts(element, attributes, reading)
     if marks and line.texts:
         line.texts[0].marks = marks
     if attributes:
-        for key in attributes:
-            reading.kept[f"attribute String/@{key}"] += 1
-        if not line.texts:
-            line.texts = [PageText("")]
-        text = line.texts[0]
-        text.extras = text.extras or {"alto": {}}
-        text.extras["alto"]["string"] = attributes
+        reading.count_attributes("String", attributes)
+        line.texts = line.texts or [PageText("")]
+        keep_for("alto", line.texts[0], "string", attributes)
 
 
 def _take_words(
@@ -220,9 +215,8 @@ def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading
     extras: dict[str, Any] = {}
     confidence = attributes.get("WC")
     if confidence is not None:
-        sure = parse_number(confidence)
-        if sure is not None and 0 <= sure <= 1:
-            first.confidence = float(sure)
+        first.confidence = parse_share(confidence)
+        if first.confidence is not None:
             del attributes["WC"]
         else:
             reading.note(f"A String states the confidence {confidence}, outside 0 to 1")
@@ -261,8 +255,8 @@ def _glyph(element: etree._Element, reading: Reading) -> Sign:
     shape = next((child for child in element if reading.name_of(child) == "Shape"), None)
     points, _ = read_shape("Glyph", shape, attributes, reading.scale, reading)
     others = [
-        (child.get("CONTENT") or "", probability_of(child.get("VC")))
+        (child.get("CONTENT") or "", parse_share(child.get("VC")))
         for child in element
         if reading.name_of(child) == "Variant" and child.get("CONTENT")
     ]
-    return Sign(element.get("CONTENT") or "", points, probability_of(element.get("GC")), others)
+    return Sign(element.get("CONTENT") or "", points, parse_share(element.get("GC")), others)

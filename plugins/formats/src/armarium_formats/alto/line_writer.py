@@ -7,10 +7,10 @@ from functools import cache
 from typing import Any
 
 from armarium_formats.alto.line_reader import derived_space
-from armarium_formats.alto.marking import as_kept, attributes_by_word
+from armarium_formats.alto.marking import add_attributes, as_kept, attributes_by_word
 from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import schema
-from armarium_formats.alto.shapes import plain
+from armarium_formats.alto.shapes import BOX, plain
 from armarium_formats.alto.strings import Split, says_blanks, split_line, touch
 from armarium_formats.alto.writer_state import Writing, is_moved
 from armarium_formats.glyphs import glyphs_of
@@ -19,13 +19,14 @@ from armarium_formats.markup.fragments import (
     attributes_of,
     element,
     illegal_characters,
+    lawful,
     name_of,
     text_of,
 )
+from armarium_formats.numbers import share_text
 from armarium_formats.page_model import PageSegment, PageText, checksum, kept_by
 from armarium_formats.shapes import bounds
 
-_BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _LONGEST_VARIANT = 3
 """Characters: the schema takes no more."""
 
@@ -49,7 +50,7 @@ class Textlines(Writing):
         if line.language or line.direction:
             self._facts(line, "TextLine", attributes, entry)
         shape = self._outline(line, extras, attributes, always=True)
-        box = {key: attributes[key] for key in _BOX} if shape else {}
+        box = {key: attributes[key] for key in BOX} if shape else {}
         if line.baseline:
             attributes["BASELINE"] = self.places(line.baseline)[1]
         self._state_maker(line, source, attributes)
@@ -178,7 +179,7 @@ class Textlines(Writing):
         extras = kept_by("alto", first)
         source = dict(extras.get("string") or {})
         if first.confidence is not None:
-            attributes["WC"] = _ratio(first.confidence)
+            attributes["WC"] = share_text(first.confidence)
         self._marks_of_string(line, source, attributes, entry)
         inside = self._inside_string(first, line.texts[1:], attributes)
         leftover: dict[str, Any] = {}
@@ -230,7 +231,7 @@ class Textlines(Writing):
         if word.texts:
             first = word.texts[0]
             if first.confidence is not None:
-                attributes["WC"] = _ratio(first.confidence)
+                attributes["WC"] = share_text(first.confidence)
             if first.extras or len(word.texts) > 1:
                 inside += self._inside_string(first, word.texts[1:], attributes)
             if first.text == text and "<Glyph" not in inside:
@@ -238,9 +239,8 @@ class Textlines(Writing):
             read = text or len(word.texts) > 1 or first.confidence is not None or inside != shape
             self._texts_as_read(word, text if read else None, entry)
         elif text:
-            entry["texts"] = {"of": checksum(_clean_text(text)), "all": []}
-        if bad := illegal_characters(text):
-            self.lose("control characters in texts", "XML cannot contain them", bad)
+            entry["texts"] = {"of": checksum(lawful(text)), "all": []}
+        self.lose_control_characters(text)
         self._write_other_attributes("String", source, attributes, entry)
         if entry:
             self.own_segments[attributes["ID"]] = entry
@@ -331,15 +331,15 @@ class Textlines(Writing):
             self.lose(
                 "confidence of alternatives", "ALTO has no place for it; it is in a tag of Armarium's", sure
             )
-        lawful = _clean_text(read) if read is not None else None
+        reread = lawful(read) if read is not None else None
         entry["texts"] = {
-            "of": checksum(lawful) if lawful is not None else None,
+            "of": checksum(reread) if reread is not None else None,
             "all": [
-                self._text_as_kept(text, lawful if number == 0 else None) for number, text in enumerate(texts)
+                self._text_as_kept(text, reread if number == 0 else None) for number, text in enumerate(texts)
             ],
         }
-        if read is not None and (bad := illegal_characters(read)) and segment.kind == "line":
-            self.lose("control characters in texts", "XML cannot contain them", bad)
+        if read is not None and segment.kind == "line":
+            self.lose_control_characters(read)
 
     def _text_as_kept(self, text: PageText, read: str | None) -> list[Any]:
         extras = dict(clean_extras(text.extras)) if text.extras else {}
@@ -353,24 +353,8 @@ class Textlines(Writing):
 
 def _add(marked: dict[str, str], source: dict[str, str], attributes: dict[str, str]) -> None:
     """Add the attributes that say a mark: references to those of the String, others as they are."""
-    for key, value in marked.items():
-        if key.endswith("REFS"):
-            source[key] = f"{source[key]} {value}" if key in source else value
-        else:
-            attributes[key] = value
-
-
-def _ratio(value: float) -> str:
-    return repr(min(1.0, max(0.0, float(value))))
-
-
-def _clean_text(text: str) -> str:
-    """Return a text as it comes back from a file."""
-    return (
-        "".join(letter for letter in text if not illegal_characters(letter))
-        if illegal_characters(text)
-        else text
-    )
+    add_attributes(source, {key: value for key, value in marked.items() if key.endswith("REFS")})
+    attributes.update({key: value for key, value in marked.items() if not key.endswith("REFS")})
 
 
 def _glyphs(text: PageText) -> Iterator[str]:
@@ -378,13 +362,13 @@ def _glyphs(text: PageText) -> Iterator[str]:
     for letters, corners, probability, others in glyphs_of(text):
         left, top, right, bottom = bounds(corners)
         measures = (left, top, right - left, bottom - top)
-        box = {key: plain(round(value, 2)) for key, value in zip(_BOX, measures, strict=True)}
-        sure = {} if probability is None else {"GC": _ratio(probability)}
+        box = {key: plain(round(value, 2)) for key, value in zip(BOX, measures, strict=True)}
+        sure = {} if probability is None else {"GC": share_text(probability)}
         inside = ""
         for other, chance in others if len(letters) == 1 else ():
             if len(other) <= _LONGEST_VARIANT:
                 inside += element(
-                    "Variant", {"CONTENT": other, **({} if chance is None else {"VC": _ratio(chance)})}
+                    "Variant", {"CONTENT": other, **({} if chance is None else {"VC": share_text(chance)})}
                 )
         for letter in letters:
             yield element("Glyph", {"CONTENT": letter, **sure, **box}, inside)

@@ -107,10 +107,14 @@ def attributes_by_word(
             writing.lose(MarkWords(mark.kind, words_of_it), WHY)
             continue
         for number in inside:
-            own = by_word[number]
-            for key, value in attributes.items():
-                own[key] = f"{own[key]} {value}" if key.endswith("REFS") and key in own else value
+            add_attributes(by_word[number], attributes)
     return by_word
+
+
+def add_attributes(own: dict[str, str], more: Mapping[str, str]) -> None:
+    """Add attributes to those of an element: references to its own, others instead of them."""
+    for key, value in more.items():
+        own[key] = f"{own[key]} {value}" if key.endswith("REFS") and key in own else value
 
 
 def _attributes(mark: TextMark, words: str, writing: Writing) -> dict[str, str]:

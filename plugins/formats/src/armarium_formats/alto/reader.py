@@ -20,6 +20,7 @@ from armarium_formats.alto.own import OUR_STEPS, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
 from armarium_formats.alto.reader_state import Reading, merge
 from armarium_formats.alto.shapes import (
+    BOX,
     STRANGE_UNITS,
     UNITS,
     Scale,
@@ -229,9 +230,7 @@ class _File(Reading):
             extras["elements"] = [*extras.get("elements", ()), *elements]
         if attributes:
             extras["attributes"] = attributes
-            for key in attributes:
-                if key not in ("ID", "PHYSICAL_IMG_NR"):
-                    self.kept[f"attribute Page/@{key}"] += 1
+            self.count_attributes("Page", attributes, but=("ID", "PHYSICAL_IMG_NR"))
         own = self.own["page"]
         if own:
             self._restore_page(page, extras, own)
@@ -311,9 +310,7 @@ class _File(Reading):
         attributes = {
             key: self.scale.attribute(key, value) for key, value in self.attributes(element).items()
         }
-        for key in attributes:
-            if key not in ("HPOS", "VPOS", "WIDTH", "HEIGHT"):
-                self.kept[f"attribute {name}/@{key}"] += 1
+        self.count_attributes(name, attributes, but=BOX)
         extras: dict[str, Any] = {"attributes": attributes}
         for child in element:
             child_name = self.name_of(child)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armarium_formats.alto.marking import from_kept
+from armarium_formats.alto.marking import add_attributes, from_kept
 from armarium_formats.alto.profile import TAG_ELEMENTS, XLINK
 from armarium_formats.alto.shapes import Scale
 from armarium_formats.alto.tags import Tag, kind_in, language_in
@@ -113,8 +113,7 @@ class Reading(Notes):
         """
         if attributes:
             extras["attributes"] = attributes
-            for key in attributes:
-                self.kept[f"attribute {name}/@{key}"] += 1
+            self.count_attributes(name, attributes)
         if elements:
             extras["elements"] = elements
         if language := self.by_tag.get(id(segment)):
@@ -180,11 +179,7 @@ def merge(extras: dict[str, Any], leftover: dict[str, Any]) -> None:
     """Restore what ALTO 4.4 had no place for; lists of references are merged."""
     for key, value in leftover.items():
         if key == "attributes":
-            attributes = extras.setdefault("attributes", {})
-            for name, text in value.items():
-                if name.endswith("REFS") and name in attributes:
-                    text = f"{attributes[name]} {text}"
-                attributes[name] = text
+            add_attributes(extras.setdefault("attributes", {}), value)
         elif key == "elements":
             extras.setdefault("elements", []).extend(value)
         else:

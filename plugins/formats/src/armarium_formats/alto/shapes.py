@@ -12,7 +12,7 @@ from armarium_formats.markup.fragments import keep, local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import Point
-from armarium_formats.points import Stated, line_of
+from armarium_formats.points import Stated, as_pairs, line_of
 from armarium_formats.points import shapes_of as stated_points
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ _SPELLED = {
     **dict.fromkeys(("pt", "points"), "point"),
 }
 
-_LENGTHS = frozenset({"HPOS", "VPOS", "WIDTH", "HEIGHT", "HLENGTH", "VLENGTH", "RADIUS"})
+BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+_LENGTHS = frozenset({*BOX, "HLENGTH", "VLENGTH", "RADIUS"})
 _SIDEWAYS = frozenset({"HPOS", "WIDTH", "HLENGTH", "RADIUS"})
-_BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _CORNERS = 36
 _RESOLUTION = re.compile(
     r"(?:\b[xy]?dpi|\b[xy]?[-_ ]?resolution)\W{0,3}(\d{2,4})\b|\b(\d{2,4})\s*(?:dpi|ppi)\b", re.IGNORECASE
@@ -113,7 +113,7 @@ def parse_points(value: str) -> list[Point] | None:
         if None in coordinates:
             return None
         numbers = [number for number in coordinates if number is not None]
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+    return as_pairs(numbers)
 
 
 def points_as(points: Any) -> str:
@@ -176,7 +176,7 @@ def read_shape(
 
 
 def _read_box(name: str, attributes: dict[str, str], scale: Scale, notes: Notes) -> Box | None:
-    measures = [attributes.pop(key, None) for key in _BOX]
+    measures = [attributes.pop(key, None) for key in BOX]
     numbers = [parse_number(measure) for measure in measures]
     left, top, width, height = numbers
     if left is None or top is None or width is None or height is None:

@@ -11,8 +11,9 @@ from armarium_formats.alto.line_writer import Textlines
 from armarium_formats.alto.own import EXPORT, MADE, STATED, clean_extras, write_tag
 from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK, schema
 from armarium_formats.alto.reader_state import DIRECTIONS
+from armarium_formats.alto.shapes import BOX
 from armarium_formats.alto.tags import kind_in
-from armarium_formats.alto.writer_state import IDS, OURS, is_moved
+from armarium_formats.alto.writer_state import IDS, is_moved
 from armarium_formats.driver import WriteContext, WrittenPage
 from armarium_formats.kinds import in_page_words, is_furniture, of_alto
 from armarium_formats.markup.fragments import attributes_of, element, name_of, text_of
@@ -49,15 +50,8 @@ class _File(Textlines):
                 "ALTO requires unique ids that begin with a letter; the original is in a tag of Armarium's",
                 self.ids.changed,
             )
-        own = {
-            key: value
-            for key, value in (
-                ("page", self.own_page),
-                ("segments", self.own_segments),
-                ("groups", self.own_groups),
-            )
-            if value
-        }
+        own = {"page": self.own_page, "segments": self.own_segments, "groups": self.own_groups}
+        own = {key: value for key, value in own.items() if value}
         tags = self.tagging.write_tags()
         if own:
             tags.append(write_tag(self.ids.make("armarium_kept"), own))
@@ -172,14 +166,14 @@ class _File(Textlines):
             if schema().fits("tag", page.language):
                 attributes["LANG"] = page.language
             else:
-                self.own_page["language"] = page.language
-                self.lose("language of the page", "it is not a language tag; it is in a tag of Armarium's")
+                why = "it is not a language tag; it is in a tag of Armarium's"
+                self._set_aside(self.own_page, "language", page.language, "language of the page", why)
         spaces: dict[str, Any] = self.kept.get("spaces") or {}
         filled: dict[str, list[Block]] = {}
         tops = arrange(page.segments, self.lose)
         if page.script:
-            self.own_page["script"] = page.script
-            self.lose("script of the page", "ALTO has no place for it; it is in a tag of Armarium's")
+            why = "ALTO has no place for it; it is in a tag of Armarium's"
+            self._set_aside(self.own_page, "script", page.script, "script of the page", why)
         if page.direction:
             self.own_page["direction"] = page.direction
             if page.direction not in DIRECTIONS or not any(map(holds_text, tops)):
@@ -198,22 +192,17 @@ class _File(Textlines):
             if name in spaces or name in filled or name == "PrintSpace":
                 inside.append(self._space(name, spaces.get(name), filled.get(name, [])))
         self._write_other_attributes("Page", source, attributes, self.own_page)
-        others = clean_extras(page.extras)
-        if others:
-            self.own_page["extras"] = others
-            self.lose(OURS, "ALTO has no place for it; it is in a tag that only Armarium reads back")
+        if others := clean_extras(page.extras):
+            why = "ALTO has no place for it; it is in a tag that only Armarium reads back"
+            self._set_aside(self.own_page, "extras", others, "what other formats keep", why)
         return f"\n    <Page{attributes_of(attributes)}>{''.join(inside)}\n    </Page>"
 
     def _space(self, name: str, extras: dict[str, Any] | None, blocks: list[Block]) -> str:
         source = dict((extras or {}).get("attributes") or {})
         attributes: dict[str, str] = {}
         if extras is None and name == "PrintSpace":
-            attributes = {
-                "HPOS": "0",
-                "VPOS": "0",
-                "WIDTH": str(self.page.width),
-                "HEIGHT": str(self.page.height),
-            }
+            page_box = (0, 0, self.page.width, self.page.height)
+            attributes = dict(zip(BOX, map(str, page_box), strict=True))
         if "ID" in source:
             attributes["ID"] = self._take(source.pop("ID"))
         leftover: dict[str, Any] = {}

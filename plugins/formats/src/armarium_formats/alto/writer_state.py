@@ -9,7 +9,7 @@ from typing import Any
 from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import schema
 from armarium_formats.alto.reader_state import DIRECTIONS
-from armarium_formats.alto.shapes import corners
+from armarium_formats.alto.shapes import BOX, corners
 from armarium_formats.alto.tags import Tagging, language_in
 from armarium_formats.driver import WriteContext
 from armarium_formats.markup.fragments import attribute_of, name_of
@@ -23,8 +23,6 @@ IDS = re.compile(r'(<[^<>]*?\s)(ID)="([^"]*)"')
 
 _LAWFUL = re.compile("[0-9 ]*")
 """What points of whole numbers on the page come to."""
-
-OURS = "what other formats keep"
 
 
 class Writing(FileWriting):
@@ -57,20 +55,17 @@ class Writing(FileWriting):
         if segment.position is not None:
             entry["position"] = segment.position
         if segment.confidence is not None:
-            entry["confidence"] = segment.confidence
-            self.lose(
-                f"confidence of a {segment.kind}",
-                "ALTO states confidence on strings only; it is in a tag of Armarium's",
-            )
+            why = "ALTO states confidence on strings only; it is in a tag of Armarium's"
+            self._set_aside(entry, "confidence", segment.confidence, f"confidence of a {segment.kind}", why)
         if segment.cell is not None:
-            entry["cell"] = segment.cell
-            self.lose("cells of tables", "ALTO has no rows and columns; they are in a tag of Armarium's")
+            why = "ALTO has no rows and columns; they are in a tag of Armarium's"
+            self._set_aside(entry, "cell", segment.cell, "cells of tables", why)
         if segment.script:
-            entry["script"] = segment.script
-            self.lose(f"script of a {segment.kind}", "ALTO has no place for it; it is in a tag of Armarium's")
+            why = "ALTO has no place for it; it is in a tag of Armarium's"
+            self._set_aside(entry, "script", segment.script, f"script of a {segment.kind}", why)
         if extras and (others := clean_extras(extras)):
-            entry["extras"] = others
-            self.lose(OURS, "ALTO has no place for it; it is in a tag that only Armarium reads back")
+            why = "ALTO has no place for it; it is in a tag that only Armarium reads back"
+            self._set_aside(entry, "extras", others, "what other formats keep", why)
         for fragment in alto.get("elements") or ():
             self._leave(entry, "elements", fragment)
         source = dict(alto.get("attributes") or {})
@@ -95,22 +90,17 @@ class Writing(FileWriting):
     ) -> None:
         """Language and direction where ALTO has a place for them."""
         allowed = schema().elements[element].attributes
-        if segment.language and segment.id not in self.tagged:
-            if "LANG" in allowed and schema().fits("tag", segment.language):
-                attributes["LANG"] = segment.language
+        why = "ALTO has no place for it, or does not allow its value"
+        if (language := segment.language) and segment.id not in self.tagged:
+            if "LANG" in allowed and schema().fits("tag", language):
+                attributes["LANG"] = language
             else:
-                entry["language"] = segment.language
-                self.lose(
-                    f"language of a {segment.kind}", "ALTO has no place for it, or does not allow its value"
-                )
-        if segment.direction:
-            if "BASEDIRECTION" in allowed and segment.direction in DIRECTIONS:
-                attributes["BASEDIRECTION"] = segment.direction
+                self._set_aside(entry, "language", language, f"language of a {segment.kind}", why)
+        if direction := segment.direction:
+            if "BASEDIRECTION" in allowed and direction in DIRECTIONS:
+                attributes["BASEDIRECTION"] = direction
             else:
-                entry["direction"] = segment.direction
-                self.lose(
-                    f"direction of a {segment.kind}", "ALTO has no place for it, or does not allow its value"
-                )
+                self._set_aside(entry, "direction", direction, f"direction of a {segment.kind}", why)
 
     def _outline(
         self, segment: PageSegment, extras: dict[str, Any], attributes: dict[str, str], *, always: bool
@@ -124,9 +114,7 @@ class Writing(FileWriting):
         around = (left, top, max(xs) - left, max(ys) - top)
         is_same = extras.get("of") == list(around)
         box = extras["box"] if is_same and extras.get("box") else around
-        attributes["HPOS"], attributes["VPOS"], attributes["WIDTH"], attributes["HEIGHT"] = map(
-            str, map(round, box)
-        )
+        attributes.update(zip(BOX, map(str, map(round, box)), strict=True))
         if is_same and extras.get("shape") and schema().is_valid(extras["shape"]):
             return str(extras["shape"])
         if not always and list(points) == corners(around) and box is around:
@@ -188,6 +176,11 @@ class Writing(FileWriting):
         if lost:
             self._leave(self.own_page, "attributes", " ".join(lost), "layout/STYLEREFS")
         return f' STYLEREFS="{attribute_of(" ".join(resolved))}"' if resolved else ""
+
+    def _set_aside(self, entry: dict[str, Any], key: str, value: Any, what: str, why: str) -> None:
+        """Something of the page that ALTO has no place for: into our tag."""
+        entry[key] = value
+        self.lose(what, why)
 
     def _leave(self, entry: dict[str, Any], where: str, value: str, key: str = "") -> None:
         """Something of ALTO that 4.4 has no place for: into our tag."""

@@ -36,7 +36,7 @@ from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.languages import language_and_script
 from armarium_formats.markup.noting import Ids, Notes
 from armarium_formats.numbers import parse_unsigned
-from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind
+from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind, keep_for
 from armarium_formats.points import require_countable
 from armarium_formats.shapes import corners
 
@@ -364,9 +364,7 @@ class _Reading:
 
     def keep(self, segment: PageSegment, key: str, value: Any) -> None:
         """Store something that the model has no field for."""
-        if segment.extras is None:
-            segment.extras = {"hocr": {}}
-        segment.extras["hocr"][key] = value
+        keep_for("hocr", segment, key, value)
 
     def state_confidence(self, segment: PageSegment) -> None:
         """Record the confidence of the text; its scale is known only at the end."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from armarium_formats.numbers import parse_number
 from armarium_formats.page_model import Point
-from armarium_formats.points import Stated, line_of
+from armarium_formats.points import Stated, as_pairs, line_of
 from armarium_formats.shapes import Box
 
 if TYPE_CHECKING:
@@ -88,20 +88,14 @@ def box_of(value: str | None) -> Box | None:
 
 def polygon_of(value: str | None) -> list[Point] | None:
     """Return the points of a `poly`; None if it is not a list of pairs."""
-    coordinates = numbers(value) if value else None
-    if not coordinates or len(coordinates) % 2 or len(coordinates) < 6:
-        return None
-    return list(zip(coordinates[::2], coordinates[1::2], strict=True))
+    points = path_of(value)
+    return points if points and len(points) > 2 else None
 
 
 def path_of(value: str | None) -> list[Point] | None:
     """Return the points of a baseline of ours; None if it is not a list of pairs."""
     coordinates = numbers(value) if value else None
-    return (
-        None
-        if not coordinates or len(coordinates) % 2
-        else list(zip(coordinates[::2], coordinates[1::2], strict=True))
-    )
+    return as_pairs(coordinates) if coordinates and len(coordinates) % 2 == 0 else None
 
 
 def baseline_of(value: str, box: Box | None) -> list[Point] | None:
@@ -115,7 +109,7 @@ def baseline_of(value: str, box: Box | None) -> list[Point] | None:
     if not values:
         return None
     if len(values) >= 4 and len(values) % 2 == 0 and ("," in value or _lie_in(values, box)):
-        return list(zip(values[::2], values[1::2], strict=True))
+        return as_pairs(values)
     if box is None or len(values) > 6:
         return None
     left, _, right, bottom = box

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 
 from armarium.api import Sign
 from armarium_formats.driver import WriteContext, WrittenPage
@@ -27,7 +29,7 @@ from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.noting import FileWriting
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, kept_by
 from armarium_formats.placed_words import WordOfLine, words_of_line
-from armarium_formats.shapes import bounds, line_height
+from armarium_formats.shapes import bounds, corners, line_height
 from armarium_source_model.api import words_of_sum
 
 _CLASS = re.compile(r"ocrx?_[a-z_]+")
@@ -191,8 +193,7 @@ class _Writing(FileWriting):
         return "".join(parts)
 
     def _word(self, word: WordOfLine) -> str:
-        left, top, right, bottom = (max(0, round(value)) for value in word.box)
-        title = {"bbox": f"{left} {top} {right} {bottom}"}
+        title = {"bbox": _pixels(word.box)}
         title |= self._confidence(word.confidence)
         if word.is_estimate:
             title[ESTIMATED] = "1"
@@ -221,7 +222,7 @@ class _Writing(FileWriting):
 
     def _character(self, glyph: Sign) -> str:
         self.classes.add("ocrx_cinfo")
-        title = {"bbox": " ".join(str(max(0, round(value))) for value in bounds(glyph.corners))}
+        title = {"bbox": _pixels(bounds(glyph.corners))}
         if glyph.probability is not None:
             title["x_conf"] = f"{100 * glyph.probability:.2f}".rstrip("0").rstrip(".")
         return (
@@ -253,12 +254,9 @@ class _Writing(FileWriting):
         self.classes.add(name)
         title: dict[str, str] = {}
         if segment.points:
-            left, top, right, bottom = (max(0, round(value)) for value in bounds(segment.points))
-            title["bbox"] = f"{left} {top} {right} {bottom}"
+            title["bbox"] = _pixels(bounds(segment.points))
             if not _is_box(segment.points):
-                title["poly"] = " ".join(
-                    str(max(0, round(value))) for point in segment.points for value in point
-                )
+                title["poly"] = _pixels(chain.from_iterable(segment.points))
             self.lose(
                 "decimal places of coordinates",
                 "hOCR has whole pixels",
@@ -321,15 +319,18 @@ def _in_quotes(value: str | None) -> str:
     return '"' + (value or "").replace('"', "'") + '"'
 
 
+def _pixels(values: Iterable[float]) -> str:
+    """Return coordinates as whole pixels of the page."""
+    return " ".join(str(max(0, round(value))) for value in values)
+
+
 def _is_box(points: list[Point]) -> bool:
-    left, top, right, bottom = bounds(points)
-    return len(points) == 4 and set(points) == {(left, top), (right, top), (right, bottom), (left, bottom)}
+    return len(points) == 4 and set(points) == set(corners(bounds(points)))
 
 
 def _baseline(line: PageSegment) -> dict[str, str]:
     """Return a baseline as the standard has it, a slope and an offset from the corner of the box, and its points."""
-    points = " ".join(str(max(0, round(value))) for point in line.baseline for value in point)
-    properties = {BASELINE: points}
+    properties = {BASELINE: _pixels(chain.from_iterable(line.baseline))}
     if line.points and len(line.baseline) > 1:
         (x, y), (end_x, end_y) = line.baseline[0], line.baseline[-1]
         left, _, _, bottom = bounds(line.points)

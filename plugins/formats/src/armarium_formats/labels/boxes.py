@@ -14,6 +14,7 @@ from armarium_formats.decoding import decode, rows_of
 from armarium_formats.driver import Format, ReadContext
 from armarium_formats.errors import NoPageSize
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_formats.shapes import corners, surround
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_BOXES: Final = 300_000
@@ -148,23 +149,14 @@ class _Page:
             page.segments.append(line)
         words = characters = 0
         for boxes in self.lines:
-            line = PageSegment(
-                f"line-{len(page.segments) + 1}",
-                "line",
-                None,
-                _outline(box for word in boxes for box in word),
-            )
-            line.texts = [PageText(" ".join("".join(box.text for box in word) for word in boxes))]
-            for word in boxes:
+            outline = _outline(box for word in boxes for box in word)
+            line = PageSegment(f"line-{len(page.segments) + 1}", "line", None, outline)
+            texts = ["".join(box.text for box in word) for word in boxes]
+            line.texts = [PageText(" ".join(texts))]
+            for word, text in zip(boxes, texts, strict=True):
                 words += 1
                 characters += len(word)
-                segment = PageSegment(
-                    f"word-{words}",
-                    "word",
-                    None,
-                    _outline(word),
-                    texts=[PageText("".join(box.text for box in word))],
-                )
+                segment = PageSegment(f"word-{words}", "word", None, _outline(word), texts=[PageText(text)])
                 if len(word) > 1:
                     rows = [f"{box.text} {box.left} {box.top} {box.right} {box.bottom}" for box in word]
                     segment.extras = {"tesseract-box": {"characters": rows}}
@@ -176,10 +168,7 @@ class _Page:
 
 
 def _outline(boxes: Iterable[_Box]) -> list[Point]:
-    ordered = list(boxes)
-    left, top = min(box.left for box in ordered), min(box.top for box in ordered)
-    right, bottom = max(box.right for box in ordered), max(box.bottom for box in ordered)
-    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+    return corners(surround((box.left, box.top, box.right, box.bottom) for box in boxes))
 
 
 def _found_lines(boxes: list[_Box]) -> list[list[list[_Box]]]:

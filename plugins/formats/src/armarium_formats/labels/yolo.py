@@ -14,7 +14,7 @@ from armarium_formats.errors import NoPageSize
 from armarium_formats.kinds import is_furniture
 from armarium_formats.labels.names import class_names
 from armarium_formats.page_model import PageModel, PageSegment, Point, SegmentKind
-from armarium_formats.points import require_countable
+from armarium_formats.points import as_pairs, require_countable
 from armarium_formats.shapes import corners
 
 _WHOLE = r"-?\d{1,7}"
@@ -204,7 +204,7 @@ class _Reading:
                 raise self._refusal(row, "states a width or height below 0")
             box_corners = corners((x - width / 2, y - height / 2, x + width / 2, y + height / 2))
         else:
-            box_corners = list(zip(values[::2], values[1::2], strict=True))
+            box_corners = as_pairs(values)
         if not all(-_ROOM <= value <= 1 + _ROOM for point in box_corners for value in point):
             raise self._refusal(row, "is outside the image; labels use fractions of it, from 0 to 1")
         kind, word = self._kind(class_number)

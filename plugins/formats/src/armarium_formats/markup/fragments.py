@@ -23,6 +23,17 @@ def local_name(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
+def namespace_of(element: etree._Element) -> str:
+    """Return the namespace of an element; empty if it has none."""
+    tag = str(element.tag)
+    return tag[1:].partition("}")[0] if tag.startswith("{") else ""
+
+
+def attributes_in(element: etree._Element) -> dict[str, str]:
+    """Return an element's attributes, without their namespaces."""
+    return {local_name(str(key)): str(value) for key, value in element.attrib.items()}
+
+
 def text_of(value: str) -> str:
     """Return character data as XML, without characters that XML cannot contain."""
     if not _SPECIAL.search(value):
@@ -73,7 +84,7 @@ Change = Callable[["etree._Element", dict[str, str]], bool]
 
 def keep(node: etree._Element, change: Change | None = None) -> str:
     """Return an element and its contents as XML without namespace."""
-    attributes = {local_name(str(key)): str(value) for key, value in node.attrib.items()}
+    attributes = attributes_in(node)
     without = change(node, attributes) if change is not None else False
     inside = (
         ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container, Iterable
 
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
+from armarium_formats.markup.fragments import illegal_characters
 from armarium_formats.page_model import PageModel
 
 
@@ -18,6 +20,12 @@ class Notes:
     def note(self, sentence: str) -> None:
         """Record a deviation; equal ones are counted."""
         self.noted[sentence] += 1
+
+    def count_attributes(self, name: str, keys: Iterable[str], but: Container[str] = ()) -> None:
+        """Count the attributes of an element that are stored, except some."""
+        for key in keys:
+            if key not in but:
+                self.kept[f"attribute {name}/@{key}"] += 1
 
     def sentences(self) -> list[str]:
         """Return the notes, each with its count."""
@@ -63,6 +71,10 @@ class FileWriting:
         """Count something that the file does not carry as the page has it."""
         if count:
             self.losses[what, why] += count
+
+    def lose_control_characters(self, text: str) -> None:
+        """Count the characters of a text that no XML document can contain."""
+        self.lose("control characters in texts", "XML cannot contain them", illegal_characters(text))
 
     def written(self, content: str) -> WrittenPage:
         """Return the whole file with its losses."""

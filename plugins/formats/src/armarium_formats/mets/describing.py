@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.fragments import attributes_in, local_name
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -138,7 +138,7 @@ def _links(root: etree._Element) -> dict[str, list[str]]:
     linked: dict[str, list[str]] = {}
     for section in root.iterchildren("{*}structLink"):
         for link in section.iter("{*}smLink"):
-            ends = {local_name(str(key)): str(value) for key, value in link.attrib.items()}
+            ends = attributes_in(link)
             if "from" in ends and "to" in ends:
                 linked.setdefault(ends["from"], []).append(ends["to"])
     return linked

@@ -8,7 +8,6 @@ GROUPIDs.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -24,6 +23,7 @@ from armarium_formats.batches.names import (
 )
 from armarium_formats.decoding import head_of
 from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.noting import Notes
 from armarium_formats.mets.describing import Description, describe
 from armarium_formats.mets.hrefs import RefusedHref, list_fewer, local_path
 
@@ -141,7 +141,7 @@ class _Reading:
         self.files: dict[str, _File | None] = {}
         self.refused_names: dict[str, str] = {}
         """By the ID of a file whose address is refused."""
-        self.strange: Counter[str] = Counter()
+        self.strange = Notes()
 
     def read(self) -> Mets:
         mets = self.mets
@@ -182,22 +182,18 @@ class _Reading:
             for file in self.files.values()
             if file is not None and not file.used and file.role != "other"
         ]
-        mets.notes += [
-            f"{sentence} ({count} times)." if count > 1 else f"{sentence}."
-            for sentence, count in self.strange.items()
-        ]
+        mets.notes += self.strange.sentences()
         return mets
 
     # ----------------------------------------------------------------------------------------- files
 
     def _files(self) -> None:
-        for section in self.root.iterchildren("{*}fileSec"):
-            for group in section.iterchildren("{*}fileGrp"):
-                self._group(group, "")
+        for group in self.root.iterfind("{*}fileSec/{*}fileGrp"):
+            self._group(group, "")
         for _ in self.root.iter("{*}FContent"):
-            self.strange["A file is embedded in the METS file itself; it is not extracted"] += 1
+            self.strange.note("A file is embedded in the METS file itself; it is not extracted")
         for _ in self.root.iter("{*}mptr"):
-            self.strange["A part points to another METS file, which is not followed"] += 1
+            self.strange.note("A part points to another METS file, which is not followed")
 
     def _group(self, group: etree._Element, use: str) -> None:
         stack = [(group, use)]
@@ -216,7 +212,7 @@ class _Reading:
             return
         identity = element.get("ID") or f"file without ID {len(self.files) + 1}"
         if identity in self.files:
-            self.strange[f"The file ID {identity} occurs more than once; the first counts"] += 1
+            self.strange.note(f"The file ID {identity} occurs more than once; the first counts")
             return
         refused: list[RefusedHref] = []
         for href in hrefs:
@@ -240,13 +236,7 @@ class _Reading:
     # ----------------------------------------------------------------------------------------- pages
 
     def _from_structure(self) -> list[_Page]:
-        maps = list(self.root.iterchildren("{*}structMap"))
-        if not maps:
-            maps = [
-                element
-                for section in self.root.iterchildren("{*}structSec")
-                for element in section.iterchildren("{*}structMap")
-            ]
+        maps = self.root.findall("{*}structMap") or self.root.findall("{*}structSec/{*}structMap")
         physical = [element for element in maps if (element.get("TYPE") or "").casefold().startswith("phys")]
         logical = [element for element in maps if (element.get("TYPE") or "").casefold().startswith("log")]
         others = [element for element in maps if element not in physical and element not in logical]
@@ -254,7 +244,7 @@ class _Reading:
             pages = [page for element in group for page in self._pages(element)]
             if pages:
                 if group is logical:
-                    self.strange["There is no physical structure; the order is that of the logical one"] += 1
+                    self.strange.note("There is no physical structure; the order is that of the logical one")
                 return pages
         return []
 
@@ -277,7 +267,7 @@ class _Reading:
             elsewhere: list[str] = []
             for identity in _pointers(element):
                 if identity not in self.files:
-                    self.strange[f"A page points to the file {identity}, which does not exist"] += 1
+                    self.strange.note(f"A page points to the file {identity}, which does not exist")
                 elif (file := self.files[identity]) is not None:
                     files.setdefault(file.place, file)
                 else:
@@ -305,9 +295,9 @@ class _Reading:
             return [
                 div for _, div in sorted(zip(map(int, orders), divs, strict=True), key=lambda pair: pair[0])
             ]
-        self.strange[
+        self.strange.note(
             "Parts state an ORDER twice, or only some of them state one; their sequence in the file was kept"
-        ] += 1
+        )
         return divs
 
     def _from_group_ids(self) -> list[_Page]:
@@ -317,7 +307,7 @@ class _Reading:
             if file is not None and file.group:
                 pages.setdefault(file.group, []).append(file)
         if pages:
-            self.strange["There is no structMap with pages; files with the same GROUPID were grouped"] += 1
+            self.strange.note("There is no structMap with pages; files with the same GROUPID were grouped")
         return [_Page(files) for files in pages.values()]
 
     def _from_names(self) -> list[_Page]:
@@ -340,7 +330,7 @@ class _Reading:
             of = spelled_alike(match or "", candidates, lambda page: last_part(page.files[0].path))
             if file.place not in pages and file.role != "other" and len(of) == 1:
                 of[0].files.append(file)
-        self.strange["There is no structMap with pages; the order is that of the files"] += 1
+        self.strange.note("There is no structMap with pages; the order is that of the files")
         return list(pages.values())
 
 

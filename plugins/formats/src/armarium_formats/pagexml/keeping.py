@@ -99,8 +99,7 @@ class Keeper(Notes):
     ) -> None:
         if attributes:
             extras["attributes"] = {local_name(key): value for key, value in attributes.items()}
-            for key in extras["attributes"]:
-                self.kept[f"attribute {name}/@{key}"] += 1
+            self.count_attributes(name, extras["attributes"])
         if fragments:
             extras["elements"] = fragments
 

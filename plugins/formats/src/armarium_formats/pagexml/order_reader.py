@@ -59,9 +59,8 @@ def _group(
     if name.startswith("Ordered"):
         items.sort(key=lambda pair: pair[0])
     extras: dict[str, Any] = {}
-    for key in ("caption", "type", "continuation", "custom", "comments"):
-        if key in attributes:
-            keeper.kept[f"attribute {name}/@{key}"] += 1
+    told = [key for key in ("caption", "type", "continuation", "custom", "comments") if key in attributes]
+    keeper.count_attributes(name, told)
     extras["attributes"] = attributes
     if fragments:
         extras["elements"] = fragments

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from armarium.api import Invalid, Sign, parse_xml
 from armarium_formats.citing import NAME as AS_OF
 from armarium_formats.decoding import head_of
-from armarium_formats.glyphs import places_of_glyphs, probability_of
+from armarium_formats.glyphs import places_of_glyphs
 from armarium_formats.kinds import is_furniture
-from armarium_formats.markup.fragments import local_name
+from armarium_formats.markup.fragments import local_name, namespace_of
 from armarium_formats.markup.noting import Ids
-from armarium_formats.numbers import parse_unsigned
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_formats.numbers import parse_share, parse_unsigned
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, keep_for
 from armarium_formats.pagexml.dialects import holds_segments, modernise, respell, usual_tags
 from armarium_formats.pagexml.keeping import Keeper, points_of
 from armarium_formats.pagexml.marking import CUSTOM, MADE, READINGS, STATED, read_marks, said_in
@@ -51,12 +51,11 @@ def read(data: bytes, name: str) -> PageModel:
     root = parse_xml(data, name=name)
     require_countable(name, lambda: shapes_of(root))
     early = modernise(root)
-    tag = str(root.tag)
-    if local_name(tag) != "PcGts":
+    if (root_name := local_name(str(root.tag))) != "PcGts":
         raise Invalid(
-            f"{name} is not PAGE XML: its root element is {local_name(tag)}, not PcGts.", code="not_pagexml"
+            f"{name} is not PAGE XML: its root element is {root_name}, not PcGts.", code="not_pagexml"
         )
-    namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+    namespace = namespace_of(root)
     version = namespace.rpartition("/")[2] if "pagecontent/" in namespace else None
     if version is not None and version < VERSIONS[0]:
         raise Invalid(
@@ -201,16 +200,10 @@ class _Reading:
         for child in element:
             tag = child.tag
             if tag == namespace + "Coords":
-                segment.points = self._points(child, "Coords")
+                segment.points = self._points(child, "Coords", extras)
                 outlined = True
-                if child.get("conf") is not None:
-                    extras["coords_conf"] = child.get("conf")
-                    self.keeper.kept["attribute Coords/@conf"] += 1
             elif tag == namespace + "Baseline":
-                segment.baseline = self._points(child, "Baseline")
-                if child.get("conf") is not None:
-                    extras["baseline_conf"] = child.get("conf")
-                    self.keeper.kept["attribute Baseline/@conf"] += 1
+                segment.baseline = self._points(child, "Baseline", extras)
             elif tag == namespace + "TextEquiv":
                 segment.texts.append(read_text(child, namespace, self.keeper))
             elif (below := self._kind(child)) is not None:
@@ -254,13 +247,12 @@ class _Reading:
 
     def _glyphs(self, text: PageText, glyphs: list[etree._Element], fragments: list[str]) -> None:
         """Keep the Glyphs of a word with its text, and where its characters stand."""
-        text.extras = text.extras or {"pagexml": {}}
-        text.extras["pagexml"]["glyphs"] = fragments
+        keep_for("pagexml", text, "glyphs", fragments)
         signs = []
         for glyph in glyphs:
             coords = glyph.find(self.ns + "Coords")
             readings = [
-                (str(equiv.findtext(self.ns + "Unicode") or ""), probability_of(equiv.get("conf")))
+                (str(equiv.findtext(self.ns + "Unicode") or ""), parse_share(equiv.get("conf")))
                 for equiv in sorted(
                     glyph.iterfind(self.ns + "TextEquiv"), key=lambda equiv: rank_of(equiv.attrib)
                 )
@@ -305,7 +297,13 @@ class _Reading:
         self.keeper.note(f"The id {identity} occurs twice" if identity else f"A {kind} has no id")
         return self.ids.make(identity or kind)
 
-    def _points(self, element: etree._Element, what: str) -> list[Point]:
+    def _points(
+        self, element: etree._Element, what: str, extras: dict[str, Any] | None = None
+    ) -> list[Point]:
+        """Read the points of a shape; its confidence, which the model has no field for, goes into *extras*."""
+        if extras is not None and (conf := element.get("conf")) is not None:
+            extras[f"{what.lower()}_conf"] = conf
+            self.keeper.kept[f"attribute {what}/@conf"] += 1
         value = element.get("points")
         points = parse_points(value) if value else points_of(element)
         if points is None:

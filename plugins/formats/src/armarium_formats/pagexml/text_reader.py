@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.numbers import parse_number, parse_unsigned
+from armarium_formats.numbers import parse_share, parse_unsigned
 from armarium_formats.page_model import PageSegment, PageText, kept_by
 from armarium_formats.pagexml.keeping import Keeper, keep
 
@@ -46,17 +46,14 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
     if attributes:
         confidence = attributes.get("conf")
         if confidence is not None:
-            value = parse_number(confidence)
-            if value is not None and 0 <= value <= 1:
-                page_text.confidence = float(value)
+            page_text.confidence = parse_share(confidence)
+            if page_text.confidence is not None:
                 del attributes["conf"]
             else:
                 keeper.note(f"A TextEquiv states the confidence {confidence}, outside 0 to 1")
         if attributes:
             extras["attributes"] = attributes
-            for key in attributes:
-                if key != "index":
-                    keeper.kept[f"attribute TextEquiv/@{key}"] += 1
+            keeper.count_attributes("TextEquiv", attributes, but=("index",))
     if extras:
         page_text.extras = {"pagexml": extras}
     return page_text

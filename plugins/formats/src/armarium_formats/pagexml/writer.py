@@ -12,12 +12,12 @@ from armarium_formats.driver import WriteContext, WrittenPage
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
-    illegal_characters,
     name_of,
     text_of,
 )
 from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.noting import FileWriting
+from armarium_formats.numbers import share_text
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point, kept_by
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.keeping import IDS, glyphs_kept, user_attribute, write_glyphs
@@ -79,7 +79,7 @@ class _Writing(FileWriting):
             self.lose("the image's name", "the page names no image; PAGE requires one")
         others: list[str] = []
         source = dict(extras.get("attributes") or {})
-        self._facts("Page", page.language, page.script, page.direction, source, attributes, others)
+        self._facts("Page", page, source, attributes, others)
         self._write_other_attributes("Page", source, attributes, others)
         slots = self._slots("Page", extras.get("elements") or (), others)
         slots["ReadingOrder"] = self._order(page.order, extras.get("order_conf"))
@@ -109,7 +109,7 @@ class _Writing(FileWriting):
         if segment.is_furniture != says_furniture(segment):
             others.append(user_attribute(f"{tag}/@furniture", str(segment.is_furniture).lower()))
         if segment.language or segment.script or segment.direction:
-            self._facts(tag, segment.language, segment.script, segment.direction, source, attributes, others)
+            self._facts(tag, segment, source, attributes, others)
         self._write_other_attributes(tag, source, attributes, others)
         if segment.confidence is not None:
             self.lose(f"confidence of a {segment.kind}", "PAGE states confidence on texts and shapes only")
@@ -208,11 +208,10 @@ class _Writing(FileWriting):
             if several:
                 attributes["index"] = str(index)
             if text.confidence is not None:
-                attributes["conf"] = repr(min(1.0, max(0.0, float(text.confidence))))
+                attributes["conf"] = share_text(text.confidence)
             if text.extras:
                 plain = self._text_extras(text, attributes)
-            if bad := illegal_characters(text.text):
-                self.lose("control characters in texts", "XML cannot contain them", bad)
+            self.lose_control_characters(text.text)
             self.out.append(
                 f"{indent}<TextEquiv{attributes_of(attributes)}>{plain}<Unicode>{text_of(text.text)}</Unicode></TextEquiv>"
             )
@@ -245,9 +244,7 @@ class _Writing(FileWriting):
     def _facts(
         self,
         tag: str,
-        language: str | None,
-        script: str | None,
-        direction: str | None,
+        about: PageModel | PageSegment,
         source: dict[str, str],
         attributes: dict[str, str],
         others: list[str],
@@ -255,12 +252,12 @@ class _Writing(FileWriting):
         """Write language, script and direction in PAGE's words, else in a UserAttribute."""
         allowed = schema().elements[tag].attributes
         key = "language" if tag == "Word" else "primaryLanguage"
-        if language and language_of(source.get(key)) != language:
+        if (language := about.language) and language_of(source.get(key)) != language:
             source[key] = language_names().get(language, language)
-        if script and script_of(source.get("primaryScript")) != script:
+        if (script := about.script) and script_of(source.get("primaryScript")) != script:
             source["primaryScript"] = script_names().get(script, script)
-        if direction:
-            source["readingDirection"] = DIRECTION_NAMES.get(direction, direction)
+        if about.direction:
+            source["readingDirection"] = DIRECTION_NAMES.get(about.direction, about.direction)
         for name in (key, "primaryScript", "readingDirection"):
             if name in source:
                 value = source.pop(name)
@@ -276,9 +273,7 @@ class _Writing(FileWriting):
         allowed = schema().elements[tag].attributes
         for key, value in source.items():
             kind = allowed.get(key)
-            if key in attributes:
-                continue
-            if kind in ("ref", "id"):
+            if key in attributes or kind in ("ref", "id"):
                 continue
             if kind is not None and schema().fits(kind, value):
                 attributes[key] = value

@@ -187,16 +187,7 @@ def export_page(
             order = order or written_order(conn, pass_id)
             row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
             frame, notes = _frame(conn, document_id, _measured_on(conn, pass_id), row, document.name)
-            assembled = assemble(
-                conn,
-                document_id,
-                pass_id,
-                kind=reading_kind,
-                rule=rule,
-                size=frame.size,
-                imported=row.page if row else None,
-                sequence=_sequence(conn, document_id, pass_id, order),
-            )
+            assembled = _assemble(conn, document_id, pass_id, frame, row, order, reading_kind)
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
         beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
         assembled.state_makers(line_makers(engine, conn, assembled.counting))
@@ -275,20 +266,31 @@ def page_of_pass(
         frame, _ = _frame(conn, document_id, _measured_on(conn, pass_id), row, "page")
     except NoPageSize:
         frame = _Frame(NOMINAL, "page", is_nominal=True)
-    order = written_order(conn, pass_id)
-    assembled = assemble(
-        conn,
-        document_id,
-        pass_id,
-        kind="transcription",
-        rule=reading_rule(conn),
-        size=frame.size,
-        imported=row.page if row else None,
-        sequence=_sequence(conn, document_id, pass_id, order),
-    )
+    assembled = _assemble(conn, document_id, pass_id, frame, row, written_order(conn, pass_id))
     if engine is not None:
         assembled.state_makers(line_makers(engine, conn, assembled.counting))
     return assembled, None if frame.is_nominal else frame.size
+
+
+def _assemble(
+    conn: Connection,
+    document_id: str,
+    pass_id: str,
+    frame: _Frame,
+    imported: Row[Any] | None,
+    order: Row[Any] | None,
+    kind: str = "transcription",
+) -> AssembledPage:
+    return assemble(
+        conn,
+        document_id,
+        pass_id,
+        kind=kind,
+        rule=reading_rule(conn),
+        size=frame.size,
+        imported=imported.page if imported else None,
+        sequence=_sequence(conn, document_id, pass_id, order),
+    )
 
 
 def pass_as_filed(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from armarium_formats.numbers import parse_unsigned
-from armarium_formats.page_model import PageSegment
+from armarium_formats.page_model import PageSegment, keep_for
 from armarium_formats.tei.keeping import attributes, name_of
 from armarium_formats.tei.surfaces import stated_id
 from armarium_formats.tei.vocabulary import (
@@ -98,8 +98,7 @@ class Block:
         if name == "fw" or subtype.startswith("furniture"):
             segment.is_furniture = True
         if subtype.endswith("text"):
-            segment.extras = segment.extras or {"tei": {}}
-            segment.extras["tei"]["says_its_lines"] = True
+            keep_for("tei", segment, "says_its_lines", True)
         if segment.language is None and segment.script is None:
             segment.language, segment.script = language_of(self._language())
         if name == "cell":
@@ -122,8 +121,7 @@ class Block:
             if others:
                 walk.left[f"attributes of {name}"] += len(others)
         if block:
-            segment.extras = segment.extras or {"tei": {}}
-            segment.extras["tei"]["block"] = block
+            keep_for("tei", segment, "block", block)
 
     def _language(self) -> str | None:
         """Return the language the element states, else that of a division around it; the text's is the

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import local_name, text_of
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, TextMark, kept_by
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, TextMark, keep_for, kept_by
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.facts import marks_in
 from armarium_formats.tei.keeping import name_of, start_tag
@@ -66,18 +66,22 @@ class Collecting:
     def characters(self, text: str | None) -> None:
         if not text:
             return
-        if self.line is None:
-            if not text.strip(" \t\r\n"):
-                return
-            self.begin(None)
-        line = self.line
-        assert line is not None
+        if self.line is None and not text.strip(" \t\r\n"):
+            return
+        line = self.line_here()
         piece = preserve_blanks(text) if self.preserve else text
         if self.mode in ("both", "plain"):
             line.plain.append(piece)
         if self.mode in ("both", "edited"):
             line.edited.append(piece)
         line.markup.append(text_of(text))
+
+    def line_here(self) -> Line:
+        """Return the line that is being collected; one is begun where there is none."""
+        if self.line is None:
+            self.begin(None)
+        assert self.line is not None
+        return self.line
 
     def open_element(self, element: etree._Element) -> OpenElement:
         opened = OpenElement(element, local_name(str(element.tag)))
@@ -201,12 +205,10 @@ class Collecting:
             if lost := [mark for mark in marks_in(line.to_markup(), "").marks if mark.kind == "lost"]:
                 segment.texts = segment.texts or [PageText("", marks=lost)]
             page.notes.kept["markup on lines without text"] += 1
-            segment.extras = {"tei": {**kept_by("tei", segment), "markup": line.to_markup()}}
+            keep_for("tei", segment, "markup", line.to_markup())
         if line.attributes:
-            extras = kept_by("tei", segment)
-            segment.extras = {"tei": {**extras, "lb": {**line.attributes, **extras.get("lb", {})}}}
-            for key in line.attributes:
-                page.notes.kept[f"attribute lb/@{key}"] += 1
+            keep_for("tei", segment, "lb", {**line.attributes, **kept_by("tei", segment).get("lb", {})})
+            page.notes.count_attributes("lb", line.attributes)
         for word in line.words:
             self.settle_word(word, segment, line.zone)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from armarium.api import ServiceError, parse_xml
 from armarium_formats.marks import SIGN, TAKEN
 from armarium_formats.markup.blanks import collapse_blanks
-from armarium_formats.numbers import parse_number
+from armarium_formats.numbers import parse_number, parse_share
 from armarium_formats.page_model import PageHand, PageModel, PageSign, TextMark, kept_by
 from armarium_formats.tei.keeping import attributes, keep, name_of, start_tag
 from armarium_formats.tei.marking import COUNTING, REASONS
@@ -174,8 +174,7 @@ class _Walk:
             unread.pop("type", None)
         properties: dict[str, str] = {}
         kind, reason = _reason(kind, unread.pop("reason", ""))
-        sure = parse_number(unread.get("cert", ""))
-        if sure is not None and 0 <= sure <= 1:
+        if parse_share(unread.get("cert")) is not None:
             properties["certainty"] = unread.pop("cert")
         amount = parse_number(unread.get("quantity", ""))
         if amount is not None and 0 < amount <= 1_000_000 and 0 < len(unread.get("unit", "")) <= 80:

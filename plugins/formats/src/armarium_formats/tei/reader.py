@@ -11,6 +11,7 @@ from armarium_formats.decoding import head_of
 from armarium_formats.driver import ReadContext
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.noting import Notes
+from armarium_formats.numbers import name_first
 from armarium_formats.page_model import PageModel, PageSegment, PageText, kept_by
 from armarium_formats.points import require_countable, shapes_of
 from armarium_formats.tei.facts import declare
@@ -131,7 +132,7 @@ def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[
     names = [page.name for page in surfaces.pages]
     whole = ""
     if len(names) > 1:
-        listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+        listed = name_first(names, 20)
         whole = f"The file has {len(names)} pages: {listed}"
     dropped = {what: str(count) for what, count in sorted(walk.left.items()) if count}
     models = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.noting import Ids, Notes
-from armarium_formats.page_model import PageModel, PageSegment, Point
+from armarium_formats.page_model import PageModel, PageSegment, Point, keep_for
 from armarium_formats.points import parse_points
 from armarium_formats.tei.keeping import attributes, keep, name_of
 from armarium_formats.tei.shapes import COORDINATES, box_of, outline_of, probability
@@ -282,8 +282,7 @@ class Surfaces:
             others.pop("style", None)
         if others:
             extras["zone"] = others
-            for key in others:
-                page.notes.kept[f"attribute zone/@{key}"] += 1
+            page.notes.count_attributes("zone", others)
         self._shape(element, zone, extras)
         if extras:
             segment.extras = {"tei": extras}
@@ -380,8 +379,7 @@ class Surfaces:
             self.places.setdefault(own, zone)
         of_line = attributes(line, ())
         if of_line:
-            zone.segment.extras = zone.segment.extras or {"tei": {}}
-            zone.segment.extras["tei"]["lb"] = of_line
+            keep_for("tei", zone.segment, "lb", of_line)
             zone.page.ids.claim(of_line.get("xml:id"))
 
     def _own_line(self, element: etree._Element, page: Page, parent: Zone | None) -> None:

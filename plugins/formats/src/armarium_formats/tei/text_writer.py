@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from armarium_formats.markup.fragments import attributes_of, illegal_characters, lawful, text_of
+from armarium_formats.numbers import share_text
 from armarium_formats.page_model import PageSegment, PageText, kept_by
 from armarium_formats.tei.facts import beyond_markup
 from armarium_formats.tei.marking import Word, mark_up
@@ -47,7 +48,7 @@ def attributes_for(text: PageText) -> dict[str, str]:
     """Return confidence, and xml:space where spaces must not be collapsed."""
     attributes: dict[str, str] = {}
     if text.confidence is not None:
-        attributes["cert"] = repr(min(1.0, max(0.0, float(text.confidence))))
+        attributes["cert"] = share_text(text.confidence)
     if _BLANKS.sub(" ", text.text).strip(" ") != text.text:
         attributes["xml:space"] = "preserve"
     return attributes

@@ -220,17 +220,13 @@ class Walk(Collecting):
         saved = self.line, self.open, self.mode
         self.line, self.open, self.mode = Line(detached=True), [], "both"
         aside = self.line
-        if cert := element.get("cert"):
-            aside.confidence = probability(cert, self.notes)
+        self._take_certainty(element, aside)
         self._content(element)
         self.line, self.open, self.mode = saved
         return aside
 
     def _word(self, element: etree._Element, zone: Zone) -> None:
-        if self.line is None:
-            self.begin(None)
-        line = self.line
-        assert line is not None
+        line = self.line_here()
         part = self._aside_line(element)
         part.is_stated = part.is_stated or part.confidence is not None
         zone.segment.kind = "word"
@@ -254,14 +250,24 @@ class Walk(Collecting):
                 for word in aside.words:
                     self.settle_word(word, None, None)
             return
-        if self.line is None:
-            self.begin(None)
-        assert self.line is not None
-        self.line.is_stated = True
-        self.line.kind = self._kind_of(element.get("subtype")) or self.line.kind
-        if cert := element.get("cert"):
-            self.line.confidence = probability(cert, self.notes)
+        self._counting_text(element, element.get("subtype"))
+
+    def _counting_text(self, element: etree._Element, kind: str | None) -> None:
+        """Read what our profile says is the text of a line that counts, with its kind and confidence."""
+        line = self.line_here()
+        line.is_stated = True
+        line.kind = self._kind_of(kind) or line.kind
+        self._take_certainty(element, line)
         self._content(element)
+
+    def _take_certainty(self, element: etree._Element, line: Line) -> None:
+        if cert := element.get("cert"):
+            line.confidence = probability(cert, self.notes)
+
+    def _marked_content(self, element: etree._Element) -> None:
+        opened = self.open_element(element)
+        self._content(element)
+        self.close_element(opened)
 
     def _kind_of(self, word: str | None) -> str | None:
         """Return a kind of reading; None for an unknown one, which is noted."""
@@ -274,26 +280,17 @@ class Walk(Collecting):
         """Read an `app`: ours contains a line's readings; of others the lemma or the first reading counts."""
         own = element.get("type") == "readings"
         opened = self.open_element(element) if not own else None
-        if self.line is None:
-            self.begin(None)
-        line = self.line
-        assert line is not None
+        line = self.line_here()
         parts = [child for child in element if name_of(child) in ("lem", "rdg", "rdgGrp")]
         counting = next((part for part in parts if name_of(part) == "lem"), parts[0] if parts else None)
         for part in parts:
             if not own:
                 mode = self.mode
                 self.mode = mode if part is counting else "none"
-                inner = self.open_element(part)
-                self._content(part)
-                self.close_element(inner)
+                self._marked_content(part)
                 self.mode = mode
             elif part is counting:
-                line.is_stated = True
-                line.kind = self._kind_of(part.get("type")) or line.kind
-                if cert := part.get("cert"):
-                    line.confidence = probability(cert, self.notes)
-                self._content(part)
+                self._counting_text(part, part.get("type"))
             elif part.get("type") == "words":
                 line.words += self._aside_line(part).words
             else:
@@ -322,9 +319,7 @@ class Walk(Collecting):
             self.mode = child_mode if mode == "both" or child_mode in (mode, "none") else "none"
             if child_mode == "both":
                 self.mode = mode
-            inner = self.open_element(child)
-            self._content(child)
-            self.close_element(inner)
+            self._marked_content(child)
         self.mode = mode
         self.close_element(opened)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -13,6 +13,7 @@ from armarium_formats.driver import WriteContext, WrittenPage
 from armarium_formats.markup.fragments import attributes_of, element, lawful, text_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.noting import FileWriting
+from armarium_formats.numbers import share_text
 from armarium_formats.page_model import PageModel, PageSegment, Point, kept_by
 from armarium_formats.points import parse_points
 from armarium_formats.shapes import bounds, corners
@@ -70,7 +71,7 @@ class _Writing(FileWriting):
             )
         self._body(self.top)
         body = "".join(self.out)
-        tag = self._language(page.language, page.script, "the page")
+        tag = self._language(page, "the page")
         language = {"xml:lang": tag} if tag else {}
         root = {key: value for key, value in (extras.get("root") or {}).items() if _ATTRIBUTE.fullmatch(key)}
         if "xml:id" in root:
@@ -115,7 +116,7 @@ class _Writing(FileWriting):
         attributes = {"xml:id": identity}
         if page.width > 0 and page.height > 0:
             attributes |= {"ulx": "0", "uly": "0", "lrx": str(page.width), "lry": str(page.height)}
-        attributes |= self._facts(page.language, page.script, page.direction, "the page")
+        attributes |= self._facts(page, "the page")
         attributes |= self._attributes("surface", self.kept.get("surface"), attributes)
         graphic = ""
         if self.image:
@@ -140,8 +141,8 @@ class _Writing(FileWriting):
         attributes |= {key: value for key, value in (("type", kind), ("subtype", subtype)) if value}
         attributes |= self._coordinates(segment, extras)
         if segment.confidence is not None:
-            attributes["cert"] = repr(min(1.0, max(0.0, float(segment.confidence))))
-        attributes |= self._facts(segment.language, segment.script, segment.direction, f"a {segment.kind}")
+            attributes["cert"] = share_text(segment.confidence)
+        attributes |= self._facts(segment, f"a {segment.kind}")
         attributes |= self._attributes("zone", extras.get("zone"), attributes)
         inner = indent + "  "
         inside = ""
@@ -178,19 +179,17 @@ class _Writing(FileWriting):
             self.lose("an outline of fewer than three points", "TEI requires three; the box was written")
         return dict(zip(COORDINATES, map(figure, box), strict=False))
 
-    def _facts(
-        self, language: str | None, script: str | None, direction: str | None, what: str
-    ) -> dict[str, str]:
+    def _facts(self, about: PageModel | PageSegment, what: str) -> dict[str, str]:
         attributes: dict[str, str] = {}
-        if tag := self._language(language, script, what):
+        if tag := self._language(about, what):
             attributes["xml:lang"] = tag
-        if direction:
-            attributes["style"] = style_of(direction)
+        if about.direction:
+            attributes["style"] = style_of(about.direction)
         return attributes
 
-    def _language(self, language: str | None, script: str | None, what: str) -> str | None:
-        tag = language_tag(language, script)
-        if tag is None and (language or script):
+    def _language(self, about: PageModel | PageSegment, what: str) -> str | None:
+        tag = language_tag(about.language, about.script)
+        if tag is None and (about.language or about.script):
             self.lose(f"language and script of {what}", "they do not form a language tag (BCP 47)")
         return tag
 
@@ -215,34 +214,14 @@ class _Writing(FileWriting):
 
     def _body(self, segments: Sequence[PageSegment]) -> None:
         """Write the top of the page: regions as blocks, the rest in blocks that point at nothing."""
-        loose: list[PageSegment] = []
-
-        def flush() -> None:
-            if loose:
-                self.out.append("\n      <ab>")
-                for segment in loose:
-                    self._line(segment) if segment.kind == "line" else self._loose_words([segment])
-                self.out.append("</ab>")
-                loose.clear()
-
-        cells: list[PageSegment] = []
-        for segment in segments:
-            if cells and segment.cell is None:
-                self._table(cells)
-                cells = []
-            if segment.kind == "region":
-                flush()
-                if segment.cell is not None:
-                    cells.append(segment)
-                else:
-                    self._region(segment)
-            else:
-                if loose and loose[-1].kind != segment.kind:
-                    flush()
-                loose.append(segment)
-        if cells:
-            self._table(cells)
-        flush()
+        for kind, run in groupby(segments, _kind_in_text):
+            if kind in ("cell", "region"):
+                self._regions(kind, run)
+                continue
+            self.out.append("\n      <ab>")
+            for segment in run:
+                self._line(segment) if kind == "line" else self._loose_words([segment])
+            self.out.append("</ab>")
         if all(
             segment.kind == "region" and segment.cell is None and self._tag(segment) in ("fw", "note")
             for segment in segments
@@ -306,29 +285,24 @@ class _Writing(FileWriting):
 
     def _write_inside(self, segment: PageSegment) -> None:
         """Write the contents of a region, in reading order; cells of a row go into a table."""
-        cells: list[PageSegment] = []
-        words: list[PageSegment] = []
-        for child in segment.children:
-            if cells and (child.kind != "region" or child.cell is None):
-                self._table(cells)
-                cells = []
-            if words and child.kind != "word":
-                self._loose_words(words, wrapped=True)
-                words = []
-            if child.kind == "line":
-                self._line(child)
-            elif child.kind == "word":
-                words.append(child)
-            elif child.cell is not None:
-                cells.append(child)
+        for kind, run in groupby(segment.children, _kind_in_text):
+            if kind == "word":
+                self._loose_words(run, wrapped=True)
+            elif kind == "line":
+                for line in run:
+                    self._line(line)
             else:
-                self._region(child)
-        if cells:
-            self._table(cells)
-        if words:
-            self._loose_words(words, wrapped=True)
+                self._regions(kind, run)
 
-    def _table(self, cells: Sequence[PageSegment]) -> None:
+    def _regions(self, kind: str, regions: Iterable[PageSegment]) -> None:
+        """Write neighbouring regions: as blocks, or as the cells of one table."""
+        if kind == "cell":
+            self._table(regions)
+        else:
+            for region in regions:
+                self._region(region)
+
+    def _table(self, cells: Iterable[PageSegment]) -> None:
         """Write the cells of a table row by row, in whatever sequence they stand."""
         self.out.append("\n      <table>")
         spans = (("row_span", "rows"), ("column_span", "cols"))
@@ -376,10 +350,15 @@ class _Writing(FileWriting):
         body = text_writer.write_segment(replace(segment, children=[]), (), self.lose)
         return element("w", attributes, body)
 
-    def _loose_words(self, words: Sequence[PageSegment], *, wrapped: bool = False) -> None:
+    def _loose_words(self, words: Iterable[PageSegment], *, wrapped: bool = False) -> None:
         """Write words outside lines."""
         inside = f'<seg type="words">{" ".join(self._word(word) for word in words)}</seg>'
         self.out.append(f"<ab>{inside}</ab>" if wrapped else inside)
+
+
+def _kind_in_text(segment: PageSegment) -> str:
+    """Return as what the text has a segment: a cell is a region of a table."""
+    return "cell" if segment.kind == "region" and segment.cell is not None else segment.kind
 
 
 def _in_order(page: PageModel) -> list[PageSegment]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
@@ -30,7 +31,7 @@ from armarium_documents.api import (
     sources_folder,
 )
 from armarium_formats.api import Format, PageModel, PageSegment, PageText, keep_models
-from armarium_iiif.errors import AlreadyImported, NotACanvasImage, NothingToFetch
+from armarium_iiif.errors import NothingToFetch, already_imported, not_a_canvas
 from armarium_iiif.manifest_reader import ReferencedCanvas, ReferencedManifest, read_manifest
 from armarium_iiif.models import canvases, manifests
 from armarium_iiif.queries.references import folder_of_manifest, references
@@ -61,7 +62,7 @@ published = attrgetter(*PUBLISHED)
 def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
     """Import in one step: the folder, its pages, and the manifest byte for byte in the object store.
 
-    Raises NotAManifest, ManifestTooLarge, TooManyCanvases, AlreadyImported, NotFound for an unknown parent.
+    Raises NotAManifest, ManifestTooLarge, TooManyCanvases, already_imported, NotFound for an unknown parent.
     """
     parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
     require_parent(ctx.conn, parent.id, "folder")
@@ -70,7 +71,7 @@ def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
     digest = hashlib.sha256(data).hexdigest()
     existing_folder = folder_of_manifest(ctx.conn, parent.id, digest)
     if existing_folder is not None:
-        raise AlreadyImported(existing_folder[1], existing_folder[0])
+        raise already_imported(existing_folder[1], existing_folder[0])
     ctx.project.objects.put_bytes(data)
     address = p.url or manifest.manifest_id
     folder_id = new_id()
@@ -198,14 +199,13 @@ def _keep(
             created_at=ctx.now,
         )
     )
-    ctx.bulk_insert(
-        canvases,
-        ("document_id", *PUBLISHED, "created_at"),
-        [
-            (node_id, *published(canvas), ctx.now)
-            for node_id, canvas in zip(ids, manifest.canvases, strict=True)
-        ],
-    )
+    keep_canvases(ctx, zip(ids, manifest.canvases, strict=True))
+
+
+def keep_canvases(ctx: ActionContext, pages: Iterable[tuple[str, ReferencedCanvas]]) -> None:
+    """Keep of pages, by their ids, where the pictures of their canvases are."""
+    rows = [(node_id, *published(canvas), ctx.now) for node_id, canvas in pages]
+    ctx.bulk_insert(canvases, ("document_id", *PUBLISHED, "created_at"), rows)
 
 
 @action(
@@ -271,11 +271,11 @@ def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
     words="Fetched the picture of {document_id|a page}",
 )
 def attach_image(ctx: ActionContext, p: AttachImage) -> dict[str, Any]:
-    """Raises NotFound (document or object), NotACanvasImage, Conflict if it has a picture, Forbidden."""
+    """Raises NotFound (document or object), not_a_canvas, Conflict if it has a picture, Forbidden."""
     node = require_live(ctx.conn, p.document_id)
     matches = references(ctx.conn, [node.id])
     if not matches:
-        raise NotACanvasImage(node.name)
+        raise not_a_canvas(node.name)
     if ctx.conn.execute(select(renditions.c.id).where(renditions.c.document_id == node.id)).first():
         raise Conflict(f"{node.name} already has its picture.", code="has_picture")
     if not ctx.project.objects.has(p.checksum):

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from armarium.api import ActionContext, NotFound, Route, action, cancel_with_undo, new_id
 from armarium_documents.api import documents, replace_metadata, require_live
-from armarium_iiif.actions.importing import PUBLISHED, page_node, published, transcribe
+from armarium_iiif.actions.importing import PUBLISHED, keep_canvases, page_node, published, transcribe
 from armarium_iiif.manifest_reader import ReferencedCanvas, read_manifest
 from armarium_iiif.models import canvases, manifests
 from armarium_iiif.queries.remotes import remotes_of
@@ -63,11 +63,7 @@ def update_manifest(ctx: ActionContext, p: UpdateManifest) -> dict[str, Any]:
                 texts.append((page.id, canvas))
     if nodes:
         ctx.run("document.add_files", {"nodes": nodes})
-        ctx.bulk_insert(
-            canvases,
-            ("document_id", *PUBLISHED, "created_at"),
-            [(identity, *published(canvas), ctx.now) for identity, canvas in fresh],
-        )
+        keep_canvases(ctx, fresh)
     merged = {
         name: value
         for name, value in source_metadata.items()
@@ -86,10 +82,10 @@ def update_manifest(ctx: ActionContext, p: UpdateManifest) -> dict[str, Any]:
         "notes": new.notes,
     }
     ctx.conn.execute(manifests.update().where(manifests.c.document_id == folder.id).values(fields))
+    canvases_gone = before.keys() - {canvas.canvas_id for canvas in new.canvases}
     new.canvases = [canvas for _, canvas in texts]
     passes = transcribe(ctx, [identity for identity, _ in texts], new, digest, folder.name)
     ctx.target(folder.id)
-    canvases_gone = before.keys() - {canvas.canvas_id for canvas in read_manifest(data, folder.name).canvases}
     return {
         "document_id": folder.id, "added": len(nodes), "changed": changed, "gone": len(canvases_gone), "passes": passes,
         "notes": fields["notes"],

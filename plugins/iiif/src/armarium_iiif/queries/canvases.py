@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from armarium.api import json_text, raw_of
 from armarium_documents.api import documents, renditions, require_document
 from armarium_formats.api import format_imports
-from armarium_iiif.errors import NoCanvas
+from armarium_iiif.errors import no_canvas
 from armarium_iiif.places import Places
 from armarium_source_model.api import passes
 
@@ -73,14 +73,14 @@ def page_canvas(conn: Connection, document_id: str) -> PageCanvas:
 
 
 def shown_canvas(conn: Connection, document_id: str) -> PageCanvas:
-    """Return one page whose size is known; NoCanvas with the reason for other nodes."""
+    """Return one page whose size is known; no_canvas with the reason for other nodes."""
     node = require_document(conn, document_id)
     page = page_canvases(conn, [document_id])[0]
     if page.width is not None:
         return page
     if node.doc_type in ("folder", "group"):
-        raise NoCanvas(node.id, node.name, f"it is a {node.doc_type}. Ask for its manifest.")
-    raise NoCanvas(node.id, node.name, "it has neither a picture nor a known size in pixels.")
+        raise no_canvas(node.name, node.id, f"it is a {node.doc_type}. Ask for its manifest.")
+    raise no_canvas(node.name, node.id, "it has neither a picture nor a known size in pixels.")
 
 
 def _canvas(row: Sequence[Any]) -> PageCanvas:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Library
 from armarium_documents.api import renditions
-from armarium_iiif.errors import NoFrame
+from armarium_iiif.errors import no_frame
 from armarium_iiif.places import ANNOTATION, GRANULARITY, PRESENTATION, Places
 from armarium_iiif.queries.canvases import PageCanvas, page_canvas
 from armarium_iiif.texts import language_map, plain_value
@@ -65,7 +65,7 @@ def lines_page(
 
     by_word: each word by itself, where somebody placed it, in place of its line. sought: only lines with all these words
     (folded as search folds them), and of them these words where they were placed.
-    NotFound for an unknown document; NoFrame for one whose lines cannot be expressed in pixels.
+    NotFound for an unknown document; no_frame for one whose lines cannot be expressed in pixels.
     """
     with library.db.read() as conn:
         rule = reading_rule(conn)
@@ -77,7 +77,7 @@ def lines_page(
         read = read_lines(conn, document_id, pass_id, rule)
         lines, texts = read.in_order("line"), read.line_texts()
         if lines and page.width is None:
-            raise NoFrame(page.name)
+            raise no_frame(page.name)
         ladder = ladder_of_pass(conn, document_id, pass_id)
         frames = frames_of(conn, page)
         sought_words = set(words_of(sought))

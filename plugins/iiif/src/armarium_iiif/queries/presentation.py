@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Library, json_text, raw_of
 from armarium_documents.api import Node, documents, pages_under, require_document
-from armarium_iiif.errors import MAX_CANVASES, NoPages, TooManyCanvases
+from armarium_iiif.errors import MAX_CANVASES, TooManyCanvases, no_pages
 from armarium_iiif.places import PRESENTATION, Places
 from armarium_iiif.queries.canvases import PageCanvas, page_canvases, shown_canvas
 from armarium_iiif.queries.content_search import services
@@ -20,6 +20,9 @@ from armarium_source_model.api import KEYS, PageFacts, page_facts
 Json = dict[str, Any]
 
 THUMBNAIL_SIDE = 256
+_VIEWING = {
+    "rtl": "right-to-left", "ltr": "left-to-right", "ttb": "top-to-bottom", "btt": "bottom-to-top",
+}  # fmt: skip
 
 _FACTS = f"""
 SELECT attributes, source_metadata, date_original, date_iso, case_id, metadata
@@ -37,7 +40,7 @@ SELECT id, parent_id, name FROM up
 
 
 def canvas(library: Library, places: Places, document_id: str) -> Json:
-    """Return the canvas of one page; NoCanvas for other nodes."""
+    """Return the canvas of one page; no_canvas for other nodes."""
     with library.db.read() as conn:
         page = shown_canvas(conn, document_id)
     return {
@@ -56,7 +59,7 @@ def _search_services(places: Places, document_id: str, pages: Sequence[PageCanva
 def manifest(library: Library, places: Places, document_id: str) -> Json:
     """Return the manifest of a page, or of all pages at and below a folder or file, in reading order.
 
-    Folders within become ranges. NoPages if nothing has a picture or a size; TooManyCanvases beyond the
+    Folders within become ranges. no_pages if nothing has a picture or a size; TooManyCanvases beyond the
     limit.
     """
     with library.db.read() as conn:
@@ -66,7 +69,7 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
             raise TooManyCanvases(node.name, len(ids))
         pages = [page for page in page_canvases(conn, ids or [document_id]) if page.width is not None]
         if not pages:
-            raise NoPages(node.name)
+            raise no_pages(node.name)
         facts = raw_of(conn).execute(_FACTS, (document_id,)).fetchone()
         facts_stated = page_facts(conn, document_id)
         containers = _containers(conn, node, [page.document_id for page in pages])
@@ -95,14 +98,8 @@ def _describe_document(facts: Sequence[Any], facts_stated: PageFacts) -> Json:
         None if (fact := facts_stated.first(key)) is None else fact.value for key in KEYS
     )
     pairs: list[tuple[str, str]] = []
-    for name, value in (
-        ("Date", original or iso),
-        ("Case", case_id),
-        ("Language", language),
-        ("Script", script),
-    ):
-        if value:
-            pairs.append((name, str(value)))
+    named = {"Date": original or iso, "Case": case_id, "Language": language, "Script": script}
+    pairs += [(name, str(value)) for name, value in named.items() if value]
     for stored in (attributes, source):
         for name, value in orjson.loads(stored).items():
             pairs += [(name, words) for words in _values(value)]
@@ -111,13 +108,8 @@ def _describe_document(facts: Sequence[Any], facts_stated: PageFacts) -> Json:
         description["metadata"] = [
             {"label": language_map(name), "value": language_map(value)} for name, value in pairs
         ]
-    if direction in ("rtl", "ltr", "ttb", "btt"):
-        description["viewingDirection"] = {
-            "rtl": "right-to-left",
-            "ltr": "left-to-right",
-            "ttb": "top-to-bottom",
-            "btt": "bottom-to-top",
-        }[direction]
+    if viewing := _VIEWING.get(direction or ""):
+        description["viewingDirection"] = viewing
     if iso and len(iso) == 10 and iso[:4].isdigit():
         description["navDate"] = f"{iso}T00:00:00Z"
     values = orjson.loads(metadata)
@@ -155,27 +147,17 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
         "height": page.height,
     }
     body = _build_painting(places, page)
-    if body is not None:
-        thumbnail = _thumbnail(places, page)
-        if thumbnail:
-            canvas_json["thumbnail"] = thumbnail
-        canvas_json["items"] = [
-            {
-                "id": f"{own}#page",
-                "type": "AnnotationPage",
-                "items": [
-                    {
-                        "id": f"{own}#painting",
-                        "type": "Annotation",
-                        "motivation": "painting",
-                        "body": body,
-                        "target": address,
-                    }
-                ],
-            }
-        ]
-    else:
-        canvas_json["items"] = [{"id": f"{own}#page", "type": "AnnotationPage", "items": []}]
+    if body is not None and (thumbnail := _thumbnail(places, page)):
+        canvas_json["thumbnail"] = thumbnail
+    painting = {
+        "id": f"{own}#painting",
+        "type": "Annotation",
+        "motivation": "painting",
+        "body": body,
+        "target": address,
+    }
+    painted = [] if body is None else [painting]
+    canvas_json["items"] = [{"id": f"{own}#page", "type": "AnnotationPage", "items": painted}]
     if page.has_lines:
         canvas_json["annotations"] = [
             {

@@ -20,7 +20,6 @@ from armarium.api import (
     action,
     find_withheld,
     is_among,
-    is_waiting,
     new_id,
     raw_of,
 )
@@ -36,9 +35,8 @@ from armarium_sync.errors import (
     nothing_there,
     tied_already,
 )
-from armarium_sync.principal import KEEPER
 from armarium_sync.queries import entry_of, tied_folders
-from armarium_sync.queueing import TITLES
+from armarium_sync.queueing import enqueue
 from armarium_sync.records import (
     Folder,
     FolderParams,
@@ -61,13 +59,8 @@ WRITE, LOOK, ARRANGE = "write-to-folder", "sync-look", "arrange-folder"
 def queue(ctx: ActionContext, kind: str, folder: Row[Any] | dict[str, Any], **args: Any) -> None:
     """Enqueue work on a folder in this step, unless the same work is already pending."""
     row = folder if isinstance(folder, dict) else folder._asdict()
-    if is_waiting(ctx.conn, kind, folder_id=row["id"]):
-        return
-    title = f"{TITLES[kind]} {Path(row['path']).name or row['path']}"
-    # As the engine's own work: what goes out and comes in does not depend on the rights of whoever changed a
-    # page.
-    ctx.engine.jobs.enqueue(ctx.conn, kind, {"folder_id": row["id"], **args}, title=title, started_by=KEEPER)
-    ctx.enqueued = True
+    if enqueue(ctx.engine, ctx.conn, kind, row["id"], row["path"], **args):
+        ctx.enqueued = True
 
 
 def require_reach(ctx: ActionContext, path: str) -> None:

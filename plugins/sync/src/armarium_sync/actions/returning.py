@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import PrivateAttr
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row
 
 from armarium.api import ActionContext, MaterialPath, UndoContext, action, new_id
 from armarium_documents.api import clean_name, find_node, place_on_disk
@@ -34,13 +34,13 @@ from armarium_sync.records import (
     Followed,
     TookIn,
     conflicts,
-    folders,
 )
 from armarium_sync.rows import (
     change_file,
     disk_of,
     documents_in,
     file_by_id,
+    folder_by_id,
     forget_at,
     have_same_words,
     is_known,
@@ -205,7 +205,7 @@ def _move_back(undo: UndoContext) -> None:
     ctx = undo.step
     planned, folder_id = journal_of(ctx.conn, undo.audit_id)
     if folder_id is not None:
-        folder = ctx.conn.execute(select(folders).where(folders.c.id == folder_id)).first()
+        folder = folder_by_id(ctx.conn, folder_id)
         if folder is not None:
             require_reach(ctx, folder.path)
         begin(ctx.conn, ctx.audit_id, folder_id, planned, back=True)
