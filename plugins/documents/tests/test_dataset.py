@@ -362,6 +362,7 @@ def test_dates_mean_what_edtf_defines(library: Library, folder: Make) -> None:
         ("about", "1750~"),
         ("unsure", "1750-03?"),
         ("spring", "1750-21"),
+        ("winter", "1749-24"),
         ("interval", "1750-06/1751-02"),
         ("open", "1750-07/.."),
         ("one of", "[1750-08,1752]"),
@@ -379,11 +380,13 @@ def test_dates_mean_what_edtf_defines(library: Library, folder: Make) -> None:
         bins={"attr": "d", "granularity": "month"},
     )
     names = [row["name"] for row in answer["rows"]]
-    assert names == ["decade", "about", "spring", "unsure", "interval", "open", "one of"]
+    assert names == ["winter", "decade", "about", "spring", "unsure", "interval", "open", "one of"]
     assert [(bin_row["bin"], bin_row["count"]) for bin_row in answer["bins"]] == [
+        ("1749-24", 1),
         ("175X", 1),
         ("1750", 1),
-        ("1750-03", 2),
+        ("1750-03", 1),
+        ("1750-21", 1),
         ("1750-06", 1),
         ("1750-07", 1),
         ("1750-08", 1),
@@ -423,6 +426,9 @@ def test_nothing_was_dropped(library: Library) -> None:
         ("[1750,1752]", 17500101, 17521231),
         ("{1750..1752}", 17500101, 17521231),
         ("1750-21", 17500301, 17500531),
+        ("1751-24", 17511201, 17520229),
+        ("175X-24", 17501201, 17600229),
+        ("1750-24/1752", 17501201, 17521231),
         ("-0044-03-15", -439685, -439685),
         ("Y-10000", -99999899, -99998769),
         ("1750-13", None, None),

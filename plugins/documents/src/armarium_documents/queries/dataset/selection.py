@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from armarium_documents.dates.edtf import label_of
+from armarium_documents.dates.edtf import FIRST_OF_SEASONS, label_of
 from armarium_documents.queries.dataset.columns import PARENT, Table
 from armarium_documents.queries.dataset.values import compose, members_of, number_parts, read_members
 from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort, days_asked
@@ -175,9 +175,11 @@ def _counts(table: Table, name: str, rows: pl.Series) -> pl.DataFrame:
 
 
 def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
-    """Count the dates by year, month or day, or by what coarser they state: a month, a year, 19XX, ../1960."""
+    """Count the dates by year, month or day, or by what coarser they state: a month, a season, a year, 19XX, ../1960."""
     finest = {"year": 1, "month": 2, "day": 3}[bins.granularity]
-    precision = pl.min_horizontal(pl.col("date") % 4, pl.lit(finest))
+    season = (pl.col("date") % 4 == 0) & (_start % 10_000 >= FIRST_OF_SEASONS)
+    stated = pl.when(season).then(1 if finest == 1 else 0).otherwise(pl.col("date") % 4)
+    precision = pl.min_horizontal(stated, pl.lit(finest))
     unit = pl.when(precision == 1).then(10_000).when(precision == 2).then(100).otherwise(1)
     frame = (
         _counts(table, bins.attr, rows)
