@@ -214,8 +214,13 @@ class DatasetCases:
         placed = sorted(rows, key=lambda row: (row["name"], row["id"]))
 
         def key(row: Row) -> Any:
-            value = read_typed(self.value_at(row, sort["attr"]), sort["type"])
-            return value.casefold() if isinstance(value, str) else value
+            value = self.value_at(row, sort["attr"])
+            if not isinstance(value, list) or sort["type"] not in ("number", "rating", "checkbox", "date"):
+                read = read_typed(value, sort["type"])
+                return read.casefold() if isinstance(read, str) else read
+            members = [read_typed(member, sort["type"]) for member in value if member is not None]
+            among = [member for member in members if member is not None]
+            return (min if sort["direction"] == "asc" else max)(among, default=None)
 
         there = [row for row in placed if key(row) is not None]
         there.sort(key=key, reverse=sort["direction"] == "desc")

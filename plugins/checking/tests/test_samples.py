@@ -81,6 +81,7 @@ def selection(project: CheckingProject) -> Selection:
 def test_the_rate_of_the_whole_selection_lies_in_the_interval(selection: Selection) -> None:
     drawn = selection.draw(lines=20, seed=3)
     assert (drawn["lines"], drawn["population"], drawn["cer"], drawn["statement"]) == (20, 40, None, None)
+    assert drawn["lines_to_width"] is None
     assert selection.answer_all(drawn["id"]) == 20
     rate = selection.rate_of(drawn["id"])
     assert rate["cer"]["low"] <= selection.rate <= rate["cer"]["high"]

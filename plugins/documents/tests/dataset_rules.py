@@ -105,16 +105,25 @@ def single_matches(value: Any, one: dict[str, Any]) -> bool:
 
 
 def in_order(found: list[Row], attr: str | None, kind: str, direction: str) -> list[Row]:
-    """Sort by the attribute: rows without a value last, equal ones by name, then id."""
+    """Sort by the attribute: rows without a value last, equal ones by name, then id; a list by its first member in this order."""
 
     def key(row: Row) -> Any:
-        value = row["sort_order"] if attr is None else read_typed(value_at(row, attr), kind)
+        value = row["sort_order"] if attr is None else read_first(value_at(row, attr), kind, direction)
         return value.casefold() if isinstance(value, str) else value
 
     placed = sorted(found, key=lambda row: (row["name"], row["id"]))
     there = [row for row in placed if key(row) is not None]
     there.sort(key=key, reverse=direction == "desc")
     return there + [row for row in placed if key(row) is None]
+
+
+def read_first(value: Any, kind: str, direction: str) -> Any:
+    """Return what a value is sorted by; of a list of numbers, dates or truths the least, or the greatest in descending order."""
+    if not isinstance(value, list) or kind not in ("number", "rating", "checkbox", "date"):
+        return read_typed(value, kind)
+    read = [read_typed(member, kind) for member in value if member is not None]
+    members = [member for member in read if member is not None]
+    return (min if direction == "asc" else max)(members, default=None)
 
 
 def value_at(row: Row, attr: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
-from dataset_rules import matches, read_typed
+from dataset_rules import matches, read_first
 from documents_fixtures import OWNER, Run, rows
 
 from armarium.api import Engine, Invalid, Library
@@ -23,7 +23,7 @@ NAMES = ["n", "t", "d", "c", "a.b", "a[0]", "é ü", "it's", "back\\slash", "$",
 VALUES: list[Any] = [
     None, "", "Ánimo", "ánimo", "zeta", "10", "9.5", "1e400", "nan", 0, 3, -2.5, 10, 10**15, True, False,
     "1750", "1750-03", "1750-03-15", "1749-12-31", "175X", "1750~", "1750/1760", "-0044-03-15", "1750-21",
-    "2024-02-30", ["Toledo", "Cuenca"], ["Toledo"], {"k": 1}, "' OR 1=1 --", '"', "%", "_", "\u0130stanbul", 1750,
+    "2024-02-30", ["Toledo", "Cuenca"], ["Toledo"], [30, 2, "x"], ["1751", "1749-05"], {"k": 1}, "' OR 1=1 --", '"', "%", "_", "\u0130stanbul", 1750,
 ]  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def test_sorting_puts_nulls_last_then_names(
     known = fill(engine, library, box, 60, seed=3)
 
     def key(one: dict[str, Any]) -> Any:
-        value = read_typed(one["attributes"].get(attr), kind)
+        value = read_first(one["attributes"].get(attr), kind, direction)
         return value.casefold() if isinstance(value, str) else value
 
     by_name = sorted(known, key=lambda one: (one["name"], one["id"]))
@@ -207,6 +207,17 @@ def test_a_documents_own_fields_are_named_with_a_prefix(library: Library, folder
     assert [row["name"] for row in answer["rows"]] == ["B", "A"]
     filters = [{"attr": "document.date_iso", "op": "lte", "value": "1750", "type": "date"}]
     assert [row["name"] for row in ask(library, parent_id=box, filters=filters)["rows"]] == ["A"]
+
+
+@pytest.mark.parametrize(("direction", "names"), [("asc", "bdace"), ("desc", "acdbe")])
+def test_a_list_of_numbers_is_sorted_by_its_least_or_its_greatest(
+    library: Library, folder: Make, direction: str, names: str
+) -> None:
+    box = folder("Box")
+    for name, value in {"a": [30, 4], "b": [2], "c": [10.5, None, "x"], "d": 3, "e": ["x"]}.items():
+        folder(name, box, attributes={"n": value})
+    sort = {"attr": "n", "type": "number", "direction": direction}
+    assert "".join(row["name"] for row in ask(library, parent_id=box, sort=sort)["rows"]) == names
 
 
 def test_a_list_meets_a_condition_where_one_of_its_members_does(library: Library, folder: Make) -> None:
@@ -362,6 +373,7 @@ def test_dates_mean_what_edtf_defines(library: Library, folder: Make) -> None:
         ("about", "1750~"),
         ("unsure", "1750-03?"),
         ("spring", "1750-21"),
+        ("winter", "1749-24"),
         ("interval", "1750-06/1751-02"),
         ("open", "1750-07/.."),
         ("one of", "[1750-08,1752]"),
@@ -379,11 +391,13 @@ def test_dates_mean_what_edtf_defines(library: Library, folder: Make) -> None:
         bins={"attr": "d", "granularity": "month"},
     )
     names = [row["name"] for row in answer["rows"]]
-    assert names == ["decade", "about", "spring", "unsure", "interval", "open", "one of"]
+    assert names == ["winter", "decade", "about", "spring", "unsure", "interval", "open", "one of"]
     assert [(bin_row["bin"], bin_row["count"]) for bin_row in answer["bins"]] == [
+        ("1749-24", 1),
         ("175X", 1),
         ("1750", 1),
-        ("1750-03", 2),
+        ("1750-03", 1),
+        ("1750-21", 1),
         ("1750-06", 1),
         ("1750-07", 1),
         ("1750-08", 1),
@@ -423,6 +437,9 @@ def test_nothing_was_dropped(library: Library) -> None:
         ("[1750,1752]", 17500101, 17521231),
         ("{1750..1752}", 17500101, 17521231),
         ("1750-21", 17500301, 17500531),
+        ("1751-24", 17511201, 17520229),
+        ("175X-24", 17501201, 17600229),
+        ("1750-24/1752", 17501201, 17521231),
         ("-0044-03-15", -439685, -439685),
         ("Y-10000", -99999899, -99998769),
         ("1750-13", None, None),

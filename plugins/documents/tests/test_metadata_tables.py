@@ -187,7 +187,7 @@ def test_a_column_called_like_a_secret_or_a_protected_field_is_refused_by_name(d
 @pytest.mark.parametrize("format_name", ["csv", "xlsx"])
 def test_what_was_exported_is_equal_when_it_is_imported_again(desk: Desk, format_name: str) -> None:
     odd = {"formula": "=HYPERLINK(\"http://x\")", "minus": "-1+1", "at": "@SUM(1)", "tab": "\tx", "apostrophe": "'=1", "lines": "a\nb", "tags": ["one", "a;b"],
-           "object": {"a": [1]}, "number": -5, "float": 1.25, "truth": False, "digits": "0042", "comma": "a, b; c",
+           "object": {"a": [1]}, "number": -5, "float": 1.25, "precise": 0.1 + 0.2, "truth": False, "digits": "0042", "comma": "a, b; c",
            "@type": "heading like a formula", " blank ": "x", "Gro\u0308\u00dfe": "e\u0301", "whole": 1.0, "large": 12345678901234567890,
            "sign": "a\x01b"}  # fmt: skip
     desk.client.patch(

@@ -92,6 +92,21 @@ def test_words_are_found_where_their_lines_stand(desk: Desk) -> None:
     assert words["Dear"][3] == pytest.approx(bottom, abs=0.1)
 
 
+def test_pdfium_finds_every_word_in_order_also_one_of_a_single_letter(desk: Desk) -> None:
+    import pypdfium2
+
+    box = desk.box("Letters")
+    lines = ["Juan y Ana a casa", "y", "a Dios o al rey", "I am"]
+    desk.page(box, "1.png", lines)
+    _, path = write(desk, box)
+    with pypdfium2.PdfDocument(path) as pdf:
+        text_page = pdf[0].get_textpage()
+        assert [line.strip() for line in text_page.get_text_bounded().splitlines()] == lines
+        match = text_page.search("y", match_whole_word=True).get_next()
+        left, bottom, right, top = text_page.get_charbox(match[0])
+        assert (right - left > 1, top - bottom) == (True, pytest.approx(0.06 * HEIGHT * SCALE, abs=0.3))
+
+
 @needs_qpdf
 def test_the_file_is_sound_and_says_what_it_is(desk: Desk) -> None:
     box = desk.box("Letters (1820) — Briefe")

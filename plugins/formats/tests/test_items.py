@@ -96,6 +96,27 @@ def test_an_item_becomes_a_document_with_its_metadata_notes_and_texts(
     assert "a value that was changed here" in {loss["what"] for loss in third["losses"]}
 
 
+def test_what_a_selection_is_called_now_arrives_unless_it_was_changed_here(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    def take_selection(title: str | None) -> list[str]:
+        selection = {"@type": "Selection", "x": 100, "y": 140, "width": 200, "height": 280}
+        named = selection if title is None else {**selection, "title": title}
+        answer = take(engine, library, export_in(tmp_path / "box", note=[], selection=[named]))
+        return [loss["what"] for loss in answer["losses"]]
+
+    def texts() -> list[tuple[Any, ...]]:
+        return rows(library, "SELECT text FROM annotation")
+
+    for title in ("Seal", "Signet", None, "Seal"):
+        assert (take_selection(title), texts()) == ([], [(title,)])
+    ((annotation_id,),) = rows(library, "SELECT id FROM annotation")
+    corrected = {"annotation_id": annotation_id, "text": "Seal of Ana"}
+    engine.run(library, "annotation.update", corrected, LOCAL_OWNER)
+    assert take_selection("Signet") == ["a value that was changed here"]
+    assert texts() == [("Seal of Ana",)]
+
+
 OUTSIDE = (
     ("/etc/hostname", "file"),
     ("../secret.png", "file"),

@@ -174,6 +174,22 @@ def test_statements_that_name_a_withdrawn_hand_or_allograph_remain(
     assert project.send("PATCH", f"/campaigns/{campaign}", {"hand_id": hand}, 409)["code"] == "withdrawn"
 
 
+def test_a_letter_is_the_same_letter_however_it_was_typed(project: PaleographyProject) -> None:
+    path = f"/letterforms/segment/{project.page().lines[0]}"
+    composed, apart = "\u00e9", "e\u0301"
+    form = project.post("/letterforms/allographs", {"character": composed, "name": "long accent"})["id"]
+    feature = {"component": f"acc{apart}nt", "feature": "long"}
+    said = {"character": apart, "allograph_id": form, "features": [feature]}
+    assert project.send("PUT", path, said)["character"] == composed
+    for character in (composed, apart):
+        assert project.get("/letterforms", character=character)["count"] == 1
+    assert project.get("/letterforms/features")["items"] == [
+        {"component": f"acc{composed}nt", "feature": "long", "count": 1}
+    ]
+    for nothing in ("  ", "a\u0000"):
+        project.send("PUT", path, {"character": nothing}, 422)
+
+
 def test_what_letterforms_refuse(project: PaleographyProject) -> None:
     line = project.page().lines[0]
     path = f"/letterforms/segment/{line}"

@@ -290,18 +290,21 @@ def test_search_and_dataset_find_the_same_dates(desk: SearchDesk, client: Any, a
     assert found == expected
 
 
-def test_days_that_an_older_engine_kept_as_texts_are_kept_anew_when_the_project_opens(
-    desk: SearchDesk,
+@pytest.mark.parametrize(
+    ("version", "date", "asked"), [(1, "-0044-03-15", "-0044"), (2, "1853-24", "1854-02")]
+)
+def test_days_that_an_older_engine_counted_otherwise_are_counted_anew_when_the_project_opens(
+    desk: SearchDesk, version: int, date: str, asked: str
 ) -> None:
-    page = desk.page("alpha", date_iso="-0044-03-15")
+    page = desk.page("alpha", date_iso=date)
     place = desk.library.path
     with desk.library.db.write() as conn:
         raw = raw_of(conn)
         raw.execute("UPDATE search_name SET first_day = NULL, last_day = NULL, name = 'gone'")
-        raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'search'")
+        raw.execute("UPDATE schema_version SET version = ? WHERE family = 'search'", (version,))
     desk.engine.libraries.release(place)
     desk.library = desk.engine.libraries.get(place)
-    assert desk.ids("dates:-0044") == [page.id]
+    assert desk.ids(f"dates:{asked}") == [page.id]
     assert desk.ids("alpha") == [page.id]
 
 

@@ -97,7 +97,9 @@ class JobKind:
     """Called after the commit when a person paused (True) or resumed (False) job *id*; its own pause is handled here.
     """
     on_cancel: Callable[[Engine, Library | None, str], None] | None = None
-    """Called after the commit when job *id* was cancelled; stops what runs elsewhere for it."""
+    """Called after the commit in which job *id* was asked to end, and stops what runs elsewhere for it; a job that runs here
+    may still be at the item in progress.
+    """
     describe: Callable[[Connection, str], dict[str, Any]] | None = None
     """Adds to the answer for job *id*, as the caller may see it, its `stages` and, once ended, its `summary`."""
 

@@ -28,8 +28,11 @@ def armarium_plugin() -> Plugin:
         summary="Full text, vectors and saved searches",
         prefixes=("search", "saved_search", "embeds", "make-a-vector"),
         metadata=metadata,
-        version=2,
-        migrations=(Migration(2, "Days of documents as numbers", entries.make_names_anew),),
+        version=3,
+        migrations=(
+            Migration(2, "Days of documents as numbers", entries.make_names_anew),
+            Migration(3, "Winters last until February", entries.make_names_anew),
+        ),
         actions=actions_in(actions),
         jobs=JOBS,
         recipe_jobs=(VECTORS,),

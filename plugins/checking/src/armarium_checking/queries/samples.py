@@ -91,7 +91,7 @@ def error_rate(conn: Connection, sample_id: str) -> dict[str, Any]:
         "persons": persons,
         "cer": _interval(cer, many, lines),
         "wer": _interval(wer, many, lines),
-        "lines_to_width": 0 if cer is None else more_lines(many, cer.half_width, sample["half_width"], lines),
+        "lines_to_width": cer and more_lines(many, cer.half_width, sample["half_width"], lines),
         "strata": [
             *_rates_by("confidence", by_character, 1, cer, pages),
             *_rates_by("pages", by_character, 0, cer, pages),

@@ -196,8 +196,8 @@ class StratumRate(Message):
 class ErrorRate(Sample):
     """The error rate of the selection, estimated from the answered lines of its sample.
 
-    cer, wer: null while too few lines are answered. population: the lines it stands for. gone: pages that are deleted
-    since. stated_at: when the last line was answered. changed: pages whose text is another one since, of which the rate says nothing any more. statement: all of it
+    cer, wer, lines_to_width (how many more lines bring the wanted half-width): null while too few lines are answered.
+    population: the lines it stands for. gone: pages that are deleted since. stated_at: when the last line was answered. changed: pages whose text is another one since, of which the rate says nothing any more. statement: all of it
     in a sentence, as exports carry it.
     """
 
@@ -208,7 +208,7 @@ class ErrorRate(Sample):
     persons: list[str]
     cer: Interval | None
     wer: Interval | None
-    lines_to_width: int
+    lines_to_width: int | None
     strata: list[StratumRate]
     gone: int
     changed: int

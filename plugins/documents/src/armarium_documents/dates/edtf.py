@@ -17,11 +17,16 @@ FIRST, LAST = -(10**14), 10**14
 
 _PLAIN = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?", re.ASCII)
 _DATE = re.compile(r"(Y?[+-]?\d{1,9}|[+-]?[\dX]{4})(?:-([\dX]{2}))?(?:-([\dX]{2}))?", re.ASCII)
-_SEASONS = {21: (3, 5), 22: (6, 8), 23: (9, 11), 24: (12, 12)}
+_SEASONS = {21: (3, 5), 22: (6, 8), 23: (9, 11), 24: (12, 2)}
+"""The first and the last month of each; a winter is named by the year in which it begins, as EDTF counts it last."""
 
 _MONTH = r"(?:0[1-9]|1[0-2]|XX)(?:-(?:0[1-9]|[12][0-9]|3[01]|XX)(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:Z|[-+][0-9]{2}(?::[0-9]{2})?)?)?)?"
 _DAY = rf"(?:[-+]?(?:[0-9]{{4,9}}|[0-9]{{3}}X|[0-9]{{2}}XX|[0-9]X{{3}}|X{{4}})|Y-?[0-9]{{5,9}})(?:-(?:{_MONTH}|2[1-4]))?[?~%]?"
 _STORED = re.compile(rf"{_DAY}(?:/(?:{_DAY}|\.\.)?)?|(?:\.\.)?/{_DAY}")
+
+
+FIRST_OF_SEASONS = 301
+"""The first day of the first season, as `pack_date` counts the days of a year."""
 
 
 class Span(NamedTuple):
@@ -36,6 +41,8 @@ class Span(NamedTuple):
     day: int | None
     years: int = 1
     """How many years the stated one may be: 100 of 19XX."""
+    season: int | None = None
+    """Of 21 (spring) to 24 (winter), if it states one; `month` is then the first of it."""
 
     def overlaps(self, other: Span) -> bool:
         """Return whether some day may be meant by both."""
@@ -92,11 +99,12 @@ def _parse_single(text: str) -> Span | None:
     first, last = _SEASONS.get(month, (month, month))
     if not 1 <= first <= 12:
         return None
-    longest = max(last_day(low, last), last_day(high, last))
+    final_years = (low, high) if first <= last else (low + 1, high + 1)
+    longest = max(last_day(year, last) for year in final_years)
     if day_text is None or "X" in day_text or month in _SEASONS:
-        return Span(
-            low * 10_000 + first * 100 + 1, high * 10_000 + last * 100 + longest, low, first, None, years
-        )
+        season = month if month in _SEASONS else None
+        end = final_years[1] * 10_000 + last * 100 + longest
+        return Span(low * 10_000 + first * 100 + 1, end, low, first, None, years, season)
     day = int(day_text)
     if not 1 <= day <= longest:
         return None
@@ -187,7 +195,7 @@ def start_of(value: object) -> int | None:
 
 
 def bin_of(value: object, granularity: str) -> str | None:
-    """Return the year, month or day in which a stored value begins (or what coarser it states: 19XX, ../1960), or None."""
+    """Return the year, month or day in which a stored value begins (or what coarser it states: 19XX, ../1960, 1742-21), or None."""
     packed = pack_date(value)
     return None if packed is None else label_of(packed[0], granularity)
 
@@ -196,6 +204,7 @@ def pack_date(value: object) -> tuple[int, int, int] | None:
     """Return of a date: what it states, packed into one number (its first day times 4, plus how many of year, month and day
     there are), and the first and last day that it may mean. Where it begins in no one year, 0 of them: the year, and
     in place of the day the number of its unknown digits (19XX), or 0 if it has no beginning (../1960: the year it ends).
+    Of a season, 0 of them and the first day of it.
     """
     span = _parse_single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
     if span is None:
@@ -204,7 +213,7 @@ def pack_date(value: object) -> tuple[int, int, int] | None:
         return (span.year + span.years - 1) * 40_000, span.start, span.end
     if span.years > 1:
         return (span.year * 10_000 + len(str(span.years)) - 1) * 4, span.start, span.end
-    precision = 1 if span.month is None else 2 if span.day is None else 3
+    precision = 0 if span.season else 1 if span.month is None else 2 if span.day is None else 3
     return span.stated_day * 4 + precision, span.start, span.end
 
 
@@ -212,6 +221,8 @@ def label_of(date: int, granularity: str) -> str:
     """Return the year, month or day in which a packed date begins, or what coarser it states."""
     year, day_of_year = divmod(date // 4, 10_000)
     label = f"{'-' if year < 0 else ''}{abs(year):04}"
+    if date % 4 == 0 and day_of_year >= FIRST_OF_SEASONS:
+        return label if granularity == "year" else f"{label}-{20 + day_of_year // 300}"
     if date % 4 == 0:
         return f"{label[:-day_of_year]}{'X' * day_of_year}" if day_of_year else f"../{label}"
     if granularity != "year" and date % 4 >= 2:

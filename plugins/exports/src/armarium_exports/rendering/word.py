@@ -106,7 +106,7 @@ def _line(paragraph: Any, line: Line, notes: Notes) -> None:
     if line.maker is not None and not line.maker.by_person:
         run.style = UNCHECKED
     if line.is_rtl:
-        _add(paragraph._p.get_or_add_pPr(), "w:bidi")
+        _add(paragraph._p.get_or_add_pPr(), "w:bidi", before=("w:spacing", "w:sectPr"))
         run.font.rtl = True
     for note in line.notes:
         notes.refer(paragraph, note)

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from armarium.api import ActionContext, ServiceError
 from armarium_documents.api import annotation_table, documents, primary_row
 from armarium_formats.driver import Format
-from armarium_formats.items.parts import ItemExport, ItemNote, ItemPart
+from armarium_formats.items.parts import TITLES, ItemExport, ItemNote, ItemPart
 from armarium_formats.items.tropy import LOOKS
 from armarium_formats.keeping import keep_models
 from armarium_formats.page_model import PageModel, PageSegment, PageText
@@ -126,7 +126,7 @@ class ItemWriter:
                 self.ctx.run("annotation.create", {"document_id": page_id, "anchor_kind": "bbox", **fields})
             elif annotation[3][mark] == record and annotation[2]["rect"] == rect:
                 continue
-            elif annotation[1] != annotation[3][mark].get("text", title or None):
+            elif (annotation[1] or None) != _text_of_record(annotation[3][mark]):
                 self.losses["a value that was changed here"] += 1
                 continue
             else:
@@ -199,6 +199,18 @@ def _attributes(part: ItemPart) -> tuple[dict[str, Any], dict[str, Any]]:
     if part.tags:
         attributes["tags"] = part.tags
     return attributes, properties
+
+
+def _text_of_record(record: dict[str, Any]) -> str | None:
+    """Return the text that the last import gave an annotation: that of a note, else the title of its selection."""
+    if "text" in record:
+        return record["text"] or None
+    names = {described["uri"]: name for name, described in record.get("properties", {}).items()}
+    for address in TITLES:
+        if address in names:
+            title = record["attributes"][names[address]]
+            return str(title[0] if isinstance(title, list) else title).strip() or None
+    return None
 
 
 def _as_page(texts: list[tuple[list[float], str]], size: tuple[int, int]) -> PageModel:

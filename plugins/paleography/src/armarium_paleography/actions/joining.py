@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 from sqlalchemy import Column, Table
 
@@ -187,7 +188,7 @@ def merge_allographs(ctx: ActionContext, p: AllographMerge) -> dict[str, Any]:
     row = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)
     others = _find_others(ALLOGRAPHS, "allograph", ctx, p.allograph_id, p.other_ids)
     for other in others:
-        if other["character"] != row["character"]:
+        if normalize("NFC", other["character"]) != normalize("NFC", row["character"]):
             raise other_character(other["id"], other["character"], row["character"])
     _move(ctx, letterforms.c.allograph_id, p.other_ids, p.allograph_id)
     for other in others:

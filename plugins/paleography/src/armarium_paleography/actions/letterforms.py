@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 from armarium.api import ActionContext, Route, RowLaw, action
 from armarium_paleography.actions.ground import add, live_row, standing_segment, withdraw_row
@@ -40,7 +41,7 @@ def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
     segment = standing_segment(ctx.conn, p.segment_id)
     if p.allograph_id is not None:
         own = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)["character"]
-        if own != p.character:
+        if normalize("NFC", own) != p.character:
             raise other_character(p.allograph_id, own, p.character)
     if p.hand_id is not None:
         live_row(HANDS, "hand", ctx.conn, p.hand_id)

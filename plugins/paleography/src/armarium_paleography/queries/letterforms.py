@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from unicodedata import normalize
 
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, func, select, true
@@ -38,7 +39,8 @@ def marks_asked(
         raise nothing_asked()
     where: list[ColumnElement[bool]] = [live(letterforms), stands(letterforms)]
     if character is not None:
-        where.append(letterforms.c.character == character)
+        # Earlier versions stored it as it was typed.
+        where.append(letterforms.c.character.in_({normalize(form, character) for form in ("NFC", "NFD")}))
     if allograph_id is not None:
         ALLOGRAPHS.require(conn, allograph_id)
         where.append(letterforms.c.allograph_id == allograph_id)

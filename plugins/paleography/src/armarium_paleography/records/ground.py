@@ -15,6 +15,8 @@ Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(proper
 Others = Annotated[list[Id], Field(min_length=1, max_length=1_000)]
 Words = Annotated[str, Field(max_length=10_000)]
 Short = Annotated[str, Field(min_length=1, max_length=80)]
+Term = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(proper_name)]
+"""What one form is looked up and counted by: in NFC, however it was typed."""
 Certainty = Annotated[float, Field(ge=0, le=1, description="0 to 1")]
 FactKind = Literal["unclear", "lost", "restored", "supplied", "superfluous", "deleted", "added"]
 _CODE_POINT = re.compile(r"U\+(?:[0-9A-F]{4}|[1-9A-F][0-9A-F]{4}|10[0-9A-F]{4})")

@@ -18,6 +18,7 @@ from armarium_paleography.records.ground import (
     Name,
     Others,
     Short,
+    Term,
     Words,
     made_and,
     metadata,
@@ -205,15 +206,15 @@ Instances = part_of(Instance, "Instances", "The instances of a sign.")
 class Feature(Message):
     """What one part of a letter looks like, in free terms."""
 
-    component: Short
-    feature: Short
+    component: Term
+    feature: Term
 
 
 class Describe(Params):
     """How the character of a segment is written; replaces an earlier description."""
 
     segment_id: Id
-    character: Short
+    character: Term
     allograph_id: Id | None = None
     hand_id: Id | None = None
     features: Annotated[list[Feature], Field(max_length=200)] = Field(default_factory=list)
@@ -226,7 +227,7 @@ class Clear(Params):
 class AllographCreate(Params):
     """One way to write a character."""
 
-    character: Short
+    character: Term
     name: Name
     notes: Words | None = None
 

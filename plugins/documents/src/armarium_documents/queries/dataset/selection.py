@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from armarium_documents.dates.edtf import label_of
+from armarium_documents.dates.edtf import FIRST_OF_SEASONS, label_of
 from armarium_documents.queries.dataset.columns import PARENT, Table
 from armarium_documents.queries.dataset.values import compose, members_of, number_parts, read_members
 from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort, days_asked
@@ -76,12 +76,16 @@ def _rows_that_meet(table: Table, condition: Filter) -> pl.Series:
     codes, values = table.column(condition.attr)
     test = _build_condition(condition).fill_null(False)
     meets = values.select(meets=test)["meets"]
-    lists = values["json"].str.starts_with("[").fill_null(False).arg_true()
+    lists = _find_lists(values)
     if len(lists):
         members = read_members(values["json"].gather(lists).to_list())
         met = members.filter(test)["list"].unique()
         meets = meets.scatter(lists, False).scatter(lists.gather(met), True)
     return (~meets if condition.op == "ne" else meets).gather(codes)
+
+
+def _find_lists(values: pl.DataFrame) -> pl.Series:
+    return values["json"].str.starts_with("[").fill_null(False).arg_true()
 
 
 def _is_set() -> pl.Expr:
@@ -152,16 +156,21 @@ def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
 
 
 def _ranks(table: Table, sort: Sort) -> pl.Series:
-    """Return, by row, the rank of its value, the greatest if it has none."""
+    """Return, by row, the rank of its value, the greatest if it has none; a list of numbers or dates has that of its first in this order."""
     codes, values = table.column(sort.attr)
     number = [pl.col("number"), pl.col("low")]
     keys = {"number": number, "rating": number, "checkbox": [_checked, pl.col("low")], "date": [_start]}.get(
         sort.type, [_folded]
     )
-    keyed = values.select(key.alias(f"key{at}") for at, key in enumerate(keys))
-    keyed = keyed.with_row_index("code").filter(pl.col("key0").is_not_null())
+    named = [key.alias(f"key{at}") for at, key in enumerate(keys)]
+    keyed = values.select(named).with_row_index("code")
     names = keyed.columns[1:]
-    keyed = keyed.sort(names, descending=sort.direction == "desc")
+    lists = _find_lists(values)
+    if keys[0] is not _folded and len(lists):
+        members = read_members(values["json"].gather(lists).to_list())
+        keyed = keyed.vstack(members.select(lists.gather(members["list"]).alias("code"), *named))
+    keyed = keyed.filter(pl.col("key0").is_not_null()).sort(names, descending=sort.direction == "desc")
+    keyed = keyed.unique("code", keep="first", maintain_order=True)
     ranks = keyed.select(pl.struct(names).rle_id().cast(pl.Int64)).to_series()
     last = pl.repeat(values.height, values.height, dtype=pl.Int64, eager=True)
     return last.scatter(keyed["code"], ranks).gather(codes)
@@ -175,9 +184,11 @@ def _counts(table: Table, name: str, rows: pl.Series) -> pl.DataFrame:
 
 
 def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
-    """Count the dates by year, month or day, or by what coarser they state: a month, a year, 19XX, ../1960."""
+    """Count the dates by year, month or day, or by what coarser they state: a month, a season, a year, 19XX, ../1960."""
     finest = {"year": 1, "month": 2, "day": 3}[bins.granularity]
-    precision = pl.min_horizontal(pl.col("date") % 4, pl.lit(finest))
+    season = (pl.col("date") % 4 == 0) & (_start % 10_000 >= FIRST_OF_SEASONS)
+    stated = pl.when(season).then(1 if finest == 1 else 0).otherwise(pl.col("date") % 4)
+    precision = pl.min_horizontal(stated, pl.lit(finest))
     unit = pl.when(precision == 1).then(10_000).when(precision == 2).then(100).otherwise(1)
     frame = (
         _counts(table, bins.attr, rows)

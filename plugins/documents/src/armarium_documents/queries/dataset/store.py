@@ -23,7 +23,7 @@ from armarium_documents.queries.dataset.answer import columns_folder
 from armarium_documents.queries.dataset.columns import Column, ReadPart
 from armarium_documents.queries.dataset.values import READINGS
 
-FORM = 3
+FORM = 4
 """Raised whenever what the files hold, or how a value is read, changes: files of another form are written anew."""
 
 MOST_BYTES = 512 * 2**20

@@ -1,7 +1,8 @@
-"""The invisible letters of a PDF: a font of one empty glyph that stands for every letter, and the text of a page in it.
+"""The invisible letters of a PDF: a font of one glyph that stands for every letter, and the text of a page in it.
 
-Nothing is drawn with it (text rendering mode 3), so that any script can be searched and copied without a font of that
-script in the file. Each letter (grapheme cluster) has a code of its own, which `ToUnicode` turns into its characters.
+The glyph is a box, as high and wide as a letter's place, because PDFium takes a word of one letter without extent for none, and
+marks what was found by it. It is not drawn (text rendering mode 3), so that any script can be searched and copied
+without a font of that script in the file. Each letter (grapheme cluster) has a code of its own, which `ToUnicode` turns into its characters.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ ASCENT, DESCENT = 0.8, 0.2
 """Of the height of a word: what lies above and below the line on which its letters stand."""
 ADVANCE = 0.5
 """Width of the glyph, of its height."""
+WIDEST = 2.5
+"""How wide a letter is at most, of its height: PDFium sorts by their place along the line what stands less than half a letter lower."""
 _CODES = 60_000
 """Letters of one font; further ones get another."""
 XY = tuple[float, float]
@@ -92,8 +95,12 @@ def text_layer(words: Iterable[tuple[str, Sequence[XY]]], font: InvisibleFont) -
         along = (end[0] - start[0]) / length, (end[1] - start[1]) / length
         up = (start[0] - below[0]) / height, (start[1] - below[1]) / height
         x, y = below[0] + DESCENT * (start[0] - below[0]), below[1] + DESCENT * (start[1] - below[1])
+        width = min(length / len(codes), WIDEST * height)
+        if _runs_from_right(word[0]):
+            blank = length - width * len(codes)
+            x, y = x + blank * along[0], y + blank * along[1]
+        stretch = number(100 * width / (ADVANCE * height))
         matrix = " ".join(number(value) for value in (*along, *up, x, y))
-        stretch = number(100 * length / (ADVANCE * height * len(codes)))
         parts.append(f"{stretch} Tz {matrix} Tm")
         for at in sorted({index for index, _ in codes}):
             parts.append(f"/F{at} {number(height)} Tf")
@@ -109,7 +116,11 @@ def text_layer(words: Iterable[tuple[str, Sequence[XY]]], font: InvisibleFont) -
 
 def _as_it_stands(letter: str) -> str:
     """Return a letter that runs from right to left with its marks first: programs turn the signs of a word around, one by one."""
-    return letter[::-1] if unicodedata.bidirectional(letter[0]) in ("R", "AL") else letter
+    return letter[::-1] if _runs_from_right(letter[0]) else letter
+
+
+def _runs_from_right(character: str) -> bool:
+    return unicodedata.bidirectional(character) in ("R", "AL")
 
 
 def _to_unicode(letters: Sequence[str]) -> str:
@@ -133,7 +144,7 @@ def _to_unicode(letters: Sequence[str]) -> str:
 
 @cache
 def _font_program() -> bytes:
-    """Return a TrueType font of two empty glyphs, of which the first is never used (OpenType 1.9)."""
+    """Return a TrueType font of two glyphs: an empty one that is never used, and the box of a letter (OpenType 1.9)."""
     units, ascent, descent, advance = (
         1000,
         round(1000 * ASCENT),
@@ -144,18 +155,22 @@ def _font_program() -> bytes:
         ">IIIIHHqqhhhhHHhhh",
         0x00010000, 0x00010000, 0, 0x5F0F3CF5, 0b11, units, 0, 0, 0, descent, advance, ascent, 0, 8, 2, 0, 0,
     )  # fmt: skip
+    # One contour of four points on it, as differences from corner to corner: from the bottom left upwards.
+    glyph = struct.pack(">hhhhhHH4B", 1, 0, descent, advance, ascent, 3, 0, 1, 1, 1, 1)
+    glyph += struct.pack(">8h", 0, 0, advance, 0, descent, ascent - descent, 0, descent - ascent)
+    glyph += bytes(-len(glyph) % 4)
     tables = {
         b"cmap": struct.pack(">HHHHI", 0, 1, 3, 1, 12)
         + struct.pack(">HHHHHHH", 4, 24, 0, 2, 2, 0, 0)
         + struct.pack(">HHHHH", 0xFFFF, 0, 0xFFFF, 1, 0),
-        b"glyf": b"\0\0\0\0",
+        b"glyf": glyph,
         b"head": head,
         b"hhea": struct.pack(
             ">IhhhHhhhhhhhhhhhH", 0x00010000, ascent, descent, 0, advance, 0, 0, advance, 1, *[0] * 7, 2
         ),
         b"hmtx": struct.pack(">HhHh", advance, 0, advance, 0),
-        b"loca": struct.pack(">HHH", 0, 0, 0),
-        b"maxp": struct.pack(">IH13H", 0x00010000, 2, 0, 0, 0, 0, 2, *[0] * 8),
+        b"loca": struct.pack(">HHH", 0, 0, len(glyph) // 2),
+        b"maxp": struct.pack(">IH13H", 0x00010000, 2, 4, 1, 0, 0, 2, *[0] * 8),
         b"post": struct.pack(">IIhhIIIII", 0x00030000, 0, 0, 0, 0, 0, 0, 0, 0),
     }
     directory, body = b"", b""
