@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError, refused_by_disk
 from armarium.ids import now, timestamp
-from armarium.jobs.context import AfterChildren, JobStopped, RetryLater
+from armarium.jobs.body_ends import AfterChildren, CannotGoOn, JobStopped, RetryLater
 from armarium.jobs.ending import CANCELLED, GOES_ON, Ending
 from armarium.jobs.log import write_lines
 from armarium.jobs.store import ClaimedJob, JobStore
@@ -44,12 +44,17 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     except AfterChildren:
         ended.reason_code = GOES_ON
     except RetryLater as later:
-        if claim.attempts + 1 >= kind.retries:
-            tried = f"{later.reason} Tried {claim.attempts + 1} times; retry it when that has changed."
+        if context.own_done > claim.own_done:
+            # It came further: only tries without any progress count, however many pages it has.
+            ended.attempts = 1
+        if ended.attempts >= kind.retries:
+            tried = f"{later.reason} Tried {ended.attempts} times; retry it when that has changed."
             ended.become("failed", tried, later.code)
         else:
             ended.become("waiting", later.reason, later.code)
             ended.not_before = timestamp(datetime.now(UTC) + timedelta(seconds=later.seconds))
+    except CannotGoOn as stopped:
+        ended.become("failed", stopped.reason, stopped.code)
     except ServiceError as refusal:
         ended.become("failed", refusal.detail, refusal.code or "refused")
     except MemoryError:
