@@ -173,12 +173,13 @@ class Gate:
             # The message of an exception may quote page text, so the log names only its type and place.
             log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
             if not started:
-                unexpected = refused_by_disk(error) or self._log_unexpected(error)
+                unexpected = refused_by_disk(error) or self._note_unexpected(scope, error)
                 scope[REFUSED] = unexpected.code
                 await refuse(answer, unexpected)
 
-    def _log_unexpected(self, error: BaseException) -> ServiceError:
-        place, spot = self.engine.plugins.at_fault(error)
+    def _note_unexpected(self, scope: Scope, error: BaseException) -> ServiceError:
+        what, part = f"{scope['method']} {_route_of(scope)}", getattr(scope.get("route"), "endpoint", None)
+        place, spot = self.engine.plugins.note_error(what, error, part)
         return ServiceError(
             f"Something went wrong inside {place} ({spot}); nothing was changed. Report it with this message.",
             code="internal_error",
