@@ -154,6 +154,17 @@ def test_what_a_job_could_not_do_is_said_of_it_when_it_is_done(
     assert row["reason"].startswith("Could not do 1 of 2 pages; the log says why. The first: a.png:")
 
 
+def test_lines_that_came_back_empty_are_said_of_the_job(
+    project: ReadingProject, provider: LoopbackProvider
+) -> None:
+    provider.add_to(project.engine, "Loopback")
+    page = found_page(project)
+    provider.answers = [""]
+    _, row = project.job("reading.read_lines", scope_ids=[page], provider="Loopback")
+    assert (row["state"], project.readings(page)) == ("done", [])
+    assert row["reason"] == "2 of 2 lines came back empty and have no reading of it."
+
+
 def test_a_job_says_for_whom_it_waits_and_how_long(
     project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
