@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from armarium.jobs import awaited, pace
+from armarium.jobs import pace, waits
 from armarium.jobs.pace import Pace, part_of
 
 
@@ -54,12 +54,15 @@ def test_a_job_that_does_not_come_further_says_so_until_it_does(clock: list[floa
 
 
 def test_the_one_who_has_been_silent_longest_is_named(clock: list[float]) -> None:
-    waits = awaited.Awaited()
-    with waits.answer_of("the first") as note_life, waits.answer_of("the worker for a.b:C", told_after=60):
+    running = waits.Waits()
+    with (
+        running.answer_of("the first") as note_life,
+        running.answer_of("the worker for a.b:C", told_after=60),
+    ):
         clock[0] += 10
-        assert waits.tell() == "Has been waiting for an answer from the first for 10 seconds."
+        assert running.tell() == "Has been waiting for an answer from the first for 10 seconds."
         note_life()
-        assert waits.tell() is None
+        assert running.tell() is None
         clock[0] += 290
-        assert waits.tell() == "Has been waiting for an answer from the worker for a.b:C for 5 minutes."
-    assert waits.tell() is None
+        assert running.tell() == "Has been waiting for an answer from the worker for a.b:C for 5 minutes."
+    assert running.tell() is None

@@ -15,7 +15,7 @@ from PIL import Image
 from reading_project import ReadingProject
 
 from armarium.api import Engine, ServiceError, shown_state
-from armarium.jobs import awaited
+from armarium.jobs import waits
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import standing_of
 from armarium_reading.jobs import asking
@@ -168,7 +168,7 @@ def test_lines_that_came_back_empty_are_said_of_the_job(
 def test_a_job_says_for_whom_it_waits_and_how_long(
     project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(awaited, "TOLD_AFTER", 0.0)
+    monkeypatch.setattr(waits, "TOLD_AFTER", 0.0)
     provider.add_to(project.engine, "Loopback")
     page = found_page(project)
     provider.answers = [Answer("read", seconds=2.0)]
@@ -179,9 +179,9 @@ def test_a_job_says_for_whom_it_waits_and_how_long(
         project.engine.jobs.run_until_idle(project.library, timeout=0.1)
         with project.library.db.read() as conn:
             said.add(shown_state(project.engine, project.library, conn, job_id))
-    waits = [reason for state, reason in said if state == "running" and reason]
-    assert waits
-    assert all("waiting for an answer from Loopback" in reason for reason in waits)
+    reasons = [reason for state, reason in said if state == "running" and reason]
+    assert reasons
+    assert all("waiting for an answer from Loopback" in reason for reason in reasons)
     assert project.job_row(job_id)["reason"] is None
 
 

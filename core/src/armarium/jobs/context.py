@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from armarium.jobs.awaited import Awaited
 from armarium.jobs.body_ends import AfterChildren, JobStopped
 from armarium.jobs.claims import Claim
 from armarium.jobs.kinds import JobKind
@@ -21,6 +20,7 @@ from armarium.jobs.models import JobRow
 from armarium.jobs.pace import Pace, part_of
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
 from armarium.jobs.spending import JobSpending
+from armarium.jobs.waits import Waits
 from armarium.names import AS_STORED
 from armarium.principals import Principal
 from armarium.store.database import raw_of
@@ -56,7 +56,7 @@ class JobContext:
         self.item: dict[str, Any] | None = None
         """How far it is with the item in hand: `{done, total?, unit?}`, as `call_worker` reports it; shown, not stored."""
         self.pace = Pace()
-        self.awaited = Awaited()
+        self.waits = Waits()
         """Whose answers it waits for; shown as the reason why a job that runs has not come further."""
         self.remark: str | None = None
         """Shown as the reason of a job that is done, where it did nothing or not all: a body sets it before it returns."""
@@ -141,7 +141,7 @@ class JobContext:
 
     def tell_wait(self) -> str | None:
         """Say for whom it waits, or that it has not come further for long; None where neither is so."""
-        return self.awaited.tell() or self.pace.tell_standstill()
+        return self.waits.tell() or self.pace.tell_standstill()
 
     def progress(self, done: int, total: int | None = None) -> None:
         """Report how many of its own items are done, and how many there are.
@@ -325,7 +325,7 @@ class JobContext:
 
         try:
             # Its own work on one item takes a while: only a longer silence is worth a word.
-            with self.awaited.answer_of(f"the worker for {worker}", told_after=60.0) as note_life:
+            with self.waits.answer_of(f"the worker for {worker}", told_after=60.0) as note_life:
                 return self.engine.workers.call(
                     runtime,
                     worker,

@@ -56,7 +56,7 @@ class Caller:
             origin.node_id,
             ctx.attempt,
             check=check,
-            awaits=ctx.awaited.answer_of,
+            awaits=ctx.waits.answer_of,
             goes_on=ctx.was_interrupted,
             taken=_made.setdefault(ctx, set()),
         )

@@ -11,7 +11,7 @@ TOLD_AFTER = 5.0
 """After how many seconds of silence it is told, unless the call says otherwise."""
 
 
-class Awaited:
+class Waits:
     """The answers that the threads of one body wait for."""
 
     def __init__(self) -> None:
