@@ -12,6 +12,7 @@ from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
+from fastapi.exceptions import ResponseValidationError
 from starlette.exceptions import HTTPException
 
 from armarium.auth.authenticate import is_local
@@ -180,6 +181,12 @@ class Gate:
     def _note_unexpected(self, scope: Scope, error: BaseException) -> ServiceError:
         what, part = f"{scope['method']} {_route_of(scope)}", getattr(scope.get("route"), "endpoint", None)
         place, spot = self.engine.plugins.note_error(what, error, part)
+        if isinstance(error, ResponseValidationError):
+            # The route came to its end: whatever it wrote is there.
+            return ServiceError(
+                f"What {place} answered is not what its route declares. What was done stays; report it: {what}.",
+                code="internal_error",
+            )
         return ServiceError(
             f"Something went wrong inside {place} ({spot}); nothing was changed. Report it with this message.",
             code="internal_error",

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
@@ -227,7 +228,7 @@ def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
     job_id = ctx.enqueue(
         "iiif-manifest",
         {"url": p.url, "parent_id": parent.id, "name": p.name},
-        title=f"Import a IIIF manifest: {p.name or p.url.partition('?')[0]}",
+        title=f"Import a IIIF manifest from {urlsplit(p.url).hostname}",
         subject={"kind": "document", "id": parent.id},
     )
     ctx.target(parent.id, job_id)
