@@ -15,7 +15,8 @@ from sqlalchemy import Column, Integer, MetaData, Table, Text
 from armarium.actions import ActionContext, Params, action
 from armarium.errors import Conflict
 from armarium.ids import new_id
-from armarium.jobs.context import JobContext, RetryLater
+from armarium.jobs.body_ends import RetryLater
+from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import JobKind, LaneName
 from armarium.jobs.queue import NewJob
 from armarium.messages import Message
@@ -142,6 +143,7 @@ def chores_plugin(gate: Gate | None = None, calls: list[tuple[str, str]] | None 
             kind("refused", "cpu", refuse, args=Items),
             kind("broken", "cpu", break_down, args=Items),
             kind("later", "network", put_off, retries=3),
+            kind("later-each", "network", put_off_each_item, args=Items, retries=3),
             kind("heavy", "local-model", do_items, args=Items, heavy=True),
             kind("training", "local-model", wait_at_gate, args=Items, heavy=True, steps_aside=True),
             kind("first", "images", do_items, args=Items, first=True, stage="thumbnails"),
@@ -213,3 +215,11 @@ def break_down(job: JobContext) -> None:
 def put_off(job: JobContext) -> None:
     """Ask to be run again later."""
     raise RetryLater("The far side is busy.", seconds=0.2)
+
+
+def put_off_each_item(job: JobContext) -> None:
+    """Do one item, then ask to be run again later, until all items are done."""
+    done = job.checkpoint.get("done", 0) + 1
+    job.save({"done": done}, done=done, total=job.args.items)
+    if done < job.args.items:
+        raise RetryLater("The far side is busy.", seconds=0.05)

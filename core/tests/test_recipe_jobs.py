@@ -16,6 +16,7 @@ from armarium.engine import Engine
 from armarium.errors import Conflict, Invalid, NotFound, Unavailable
 from armarium.jobs.context import JobContext
 from armarium.jobs.pages import PageSkipped, PageWork, page_kind
+from armarium.jobs.partly_seen import reason_seen
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.jobs.recipe_jobs import RecipeJob
 from armarium.plugin import Plugin
@@ -169,8 +170,23 @@ def test_a_dead_worker_fails_the_job_and_not_the_page(engine: Engine, library: L
     assert run(engine, library, ["one", "fatal", "three"]) == ("failed", None)
     with library.db.read() as conn:
         assert [row[0] for row in raw_of(conn).execute("SELECT page_id FROM tally_count")] == ["one"]
-        (kept,) = raw_of(conn).execute("SELECT checkpoint FROM job").fetchone()
+        kept, reason = raw_of(conn).execute("SELECT checkpoint, reason FROM job").fetchone()
     assert '"next":1' in kept
+    assert reason == (
+        "The worker died. It stopped at page 2 of 3. What was done before stays; retry it to go on from there."
+    )
+
+
+def test_what_could_not_be_done_is_said_of_a_job_that_is_done_but_not_where_pages_are_withheld(
+    engine: Engine, library: Library
+) -> None:
+    run(engine, library, ["one", "torn", "torn"])
+    with library.db.read() as conn:
+        (reason,) = raw_of(conn).execute("SELECT reason FROM job").fetchone()
+    assert reason == "Could not do 2 of 3 pages; the log says why. The first: The page is torn."
+    assert reason_seen("done", 3, reason) is None
+    assert reason_seen("done", 1, reason) == reason
+    assert reason_seen("failed", 3, reason) != reason
 
 
 def test_settings_that_do_not_fit_are_named() -> None:

@@ -16,7 +16,7 @@ import pytest
 from armarium.engine import Engine
 from armarium.errors import Invalid, ServiceError, Unavailable
 from armarium.ids import now
-from armarium.jobs.context import JobStopped
+from armarium.jobs.body_ends import JobStopped
 from armarium.principals import LOCAL_OWNER
 from armarium.projects import doctor, offsite_copies, snapshot_actions, snapshots
 from armarium.projects.libraries import DATABASE, Library

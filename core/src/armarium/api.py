@@ -108,9 +108,10 @@ from armarium.ids import timestamp as timestamp
 from armarium.jobs import models
 from armarium.jobs.activity import read_activity as read_activity
 from armarium.jobs.activity import record_activity as record_activity
-from armarium.jobs.context import AfterChildren as AfterChildren
+from armarium.jobs.body_ends import AfterChildren as AfterChildren
+from armarium.jobs.body_ends import CannotGoOn as CannotGoOn
+from armarium.jobs.body_ends import RetryLater as RetryLater
 from armarium.jobs.context import JobContext as JobContext
-from armarium.jobs.context import RetryLater as RetryLater
 from armarium.jobs.kinds import JobKind as JobKind
 from armarium.jobs.kinds import LaneName as LaneName
 from armarium.jobs.log import log_span as log_span
@@ -125,8 +126,11 @@ from armarium.jobs.pages import PageSkipped as PageSkipped
 from armarium.jobs.pages import PageWithheld as PageWithheld
 from armarium.jobs.pages import PageWork as PageWork
 from armarium.jobs.pages import each_page as each_page
+from armarium.jobs.pages import name_document as name_document
+from armarium.jobs.pages import note_failed as note_failed
 from armarium.jobs.pages import nothing_done as nothing_done
 from armarium.jobs.pages import page_kind as page_kind
+from armarium.jobs.pages import tell_failed as tell_failed
 from armarium.jobs.queue import NewJob as NewJob
 from armarium.jobs.queue_view import shown_state as shown_state
 from armarium.jobs.recipe_jobs import LAYERS as LAYERS

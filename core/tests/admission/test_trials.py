@@ -47,10 +47,36 @@ def leave():
 def work(job):
     return {}["nothing"]
 
+class Counted(Message):
+    count: int
+
+@router.get("/api/broken-sound/count", response_model=Counted)
+def count():
+    return {"count": "many"}
+
+def answer_wrongly(job):
+    return {"set": object()}
+
+def answer_a_list(job):
+    return ["one"]
+
+class Nothing(Params):
+    pass
+
+@action("sound.say", summary="Says what cannot be sent", words="Said it")
+def say(ctx: ActionContext, p: Nothing) -> dict:
+    return {"what": object()}
+
 @hookimpl
 def armarium_plugin():
-    kind = JobKind(name="sound-work", lane="cpu", summary="Fails", run=work)
-    return Plugin(name="sound", summary="Fails when it is asked", routers=(router,), jobs=(kind,))
+    kinds = tuple(
+        JobKind(name=name, lane="cpu", summary="Fails", run=run)
+        for name, run in (("sound-work", work), ("sound-wrong", answer_wrongly), ("sound-list", answer_a_list))
+    )
+    return Plugin(
+        name="sound", summary="Fails when it is asked", routers=(router,), jobs=kinds, actions=(say,),
+        prefixes=("sound", "broken-sound"),
+    )
 """
 
 
@@ -79,7 +105,56 @@ def test_an_error_of_a_plugin_is_answered_with_its_name_and_place(make_engine: A
         assert "log" not in failed.json()["detail"]
         answer = client.get("/api/broken-sound/leave")
         assert "inside the plugin sound (SystemExit in broken_sound.py, line 13)" in answer.json()["detail"]
+        answer = client.get("/api/broken-sound/count")
+        assert answer.json()["detail"] == (
+            "What the plugin sound answered is not what its route declares. What was done stays; report it: "
+            "GET /api/broken-sound/count."
+        )
         assert client.get("/api/health").status_code == 200
+        faults = {fault["name"]: fault["why"] for fault in client.get("/api/plugins").json()["faults"][:1]}
+        assert faults == {
+            "sound": "GET /api/broken-sound/fail failed with KeyError in broken_sound.py, line 9."
+        }
+
+
+def test_an_action_that_answers_what_cannot_be_sent_changes_nothing(make_engine: Any, tmp_path: Path) -> None:
+    from armarium.errors import Broken
+    from armarium.principals import LOCAL_OWNER
+
+    engine: Engine = make_engine(plugins=admit_untried(tmp_path / "site"))
+    place = tmp_path / "A.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    library = engine.libraries.get(place)
+    with pytest.raises(
+        Broken, match=r"sound\.say of the plugin sound answers what is no JSON object\. Nothing was"
+    ):
+        engine.run(library, "sound.say", {}, LOCAL_OWNER)
+    with library.db.read() as conn:
+        count = "SELECT count(*) FROM audit WHERE action_name = 'sound.say'"
+        assert raw_of(conn).execute(count).fetchone() == (0,)
+    assert [fault.name for fault in engine.plugins.faults] == ["sound"]
+
+
+@pytest.mark.parametrize("kind", ["sound-wrong", "sound-list"])
+def test_a_job_whose_result_is_no_json_object_fails_and_names_the_plugin(
+    make_engine: Any, tmp_path: Path, kind: str
+) -> None:
+    from armarium.jobs.queue import NewJob, enqueue
+    from armarium.principals import LOCAL_OWNER
+
+    engine: Engine = make_engine(plugins=admit_untried(tmp_path / "site"))
+    place = tmp_path / "A.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    library = engine.libraries.get(place)
+    with library.db.write() as conn:
+        job_id = enqueue(conn, NewJob(kind, {}, "Work"), kinds=engine.jobs.kinds)
+    engine.jobs.run_until_idle(library)
+    with library.db.read() as conn:
+        state, reason = (
+            raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (job_id,)).fetchone()
+        )
+    assert (state, "inside the plugin sound (TypeError" in reason) == ("failed", True)
+    assert [fault.name for fault in engine.plugins.faults] == ["sound"]
 
 
 def test_a_job_that_fails_names_the_plugin(make_engine: Any, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.jobs import choice, decisions, ending, execution
-from armarium.jobs.context import AfterChildren, JobContext
+from armarium.jobs.body_ends import AfterChildren
+from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.plugin import Plugin

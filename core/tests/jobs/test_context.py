@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from armarium.jobs.context import JobContext, JobStopped
+from armarium.jobs.body_ends import JobStopped
+from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import read_lines
 from armarium.jobs.queue import NewJob

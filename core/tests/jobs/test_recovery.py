@@ -17,8 +17,8 @@ from chores import chores_plugin
 
 from armarium.errors import Unavailable
 from armarium.jobs import choice, decisions
+from armarium.jobs.body_ends import JobStopped, RetryLater
 from armarium.jobs.claims import next_due, select
-from armarium.jobs.context import JobStopped, RetryLater
 from armarium.jobs.ending import Changes
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import JobKind
@@ -364,3 +364,9 @@ def test_work_that_a_plugin_queues_at_opening_starts(make_engine: Callable[..., 
     while state() != "done" and time.monotonic() < deadline:
         time.sleep(0.02)
     assert state() == "done"
+
+
+def test_a_job_that_comes_further_may_be_postponed_any_number_of_times(chores: Any) -> None:
+    job_id = chores.put("chore-later-each", {"items": 6})
+    chores.work()
+    assert (chores.state(job_id), chores.row(job_id)["done"]) == ("done", 6)

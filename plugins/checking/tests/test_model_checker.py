@@ -217,7 +217,7 @@ def test_a_run_of_which_every_page_is_refused_fails_with_the_reason(
     assert project.engine.jobs.run_until_idle(project.library, 60)
     run = project.client.get(f"/api/check/runs/{job_id}").json()
     assert run["state"] == "failed"
-    assert "No page could be checked" in run["reason"]
+    assert "Loopback is switched off" in run["reason"]
     assert provider.asked == []
     # A retry after the provider was enabled again checks what could not be checked.
     project.engine.run(None, "provider.update", {"provider_id": identity, "enabled": True}, LOCAL_OWNER)

@@ -497,7 +497,7 @@ def test_pictures_in_the_local_network_are_not_fetched(
     folder = upload(client, manifest_at(f"http://127.0.0.1:{publisher.server_port}", 1)).json()["document_id"]
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})
     ended = job_of(client, engine, library, answer)
-    assert ended["state"] == "done"
+    assert (ended["state"], "127.0.0.1 is not on the network" in ended["reason"]) == ("failed", True)
     log = client.get(f"/api/activity/jobs/{answer.json()['job_id']}/log").json()["lines"]
     assert any("127.0.0.1 is not on the network" in line["message"] for line in log)
     assert publisher.reached == []

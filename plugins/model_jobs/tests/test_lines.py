@@ -8,7 +8,7 @@ import pytest
 from model_project import ModelProject, ids_in, prompt_of
 
 from armarium.api import Forbidden, Invalid, JobContext
-from armarium.jobs.context import JobStopped
+from armarium.jobs.body_ends import JobStopped
 from armarium_model_jobs.jobs import lines
 from armarium_reading.api import standing_of
 from armarium_testing.model_provider import Answer

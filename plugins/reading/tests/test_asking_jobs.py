@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import io
+import time
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from gateway_helpers import episodes
 from PIL import Image
 from reading_project import ReadingProject
 
-from armarium.api import Engine, ServiceError
+from armarium.api import Engine, ServiceError, shown_state
+from armarium.jobs import waits
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import standing_of
 from armarium_reading.jobs import asking
@@ -91,6 +93,96 @@ def test_a_page_whose_provider_fails_is_named_and_the_others_go_on(
     (failed,) = row["result"]["failed"]
     assert (failed["name"], "not with JSON" in failed["why"]) == ("a.png", True)
     assert project.readings(pages[1]) == ["read", "read"]
+
+
+def test_a_key_that_expires_stops_the_job_at_its_page_and_a_retry_goes_on_from_there(
+    project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "AT_ONCE", 1)
+    provider.add_to(project.engine, "Loopback")
+    pages = [found_page(project, f"{name}.png") for name in "abc"]
+    provider.answers = ["read", "read", Answer(status=401, body=b"{}")]
+    job_id, row = project.job("reading.read_lines", scope_ids=pages, provider="Loopback")
+    assert (row["state"], row["reason_code"]) == ("failed", "provider_refused")
+    assert "Loopback refused the key (401)." in row["reason"]
+    assert "It stopped at b.png, page 2 of 3. What was done before stays" in row["reason"]
+    assert [len(project.readings(page)) for page in pages] == [2, 0, 0]
+    asked = len(provider.asked)
+    provider.answers = ["read again"]
+    project.run("job.retry", {"job_id": job_id})
+    assert project.engine.jobs.run_until_idle(project.library)
+    assert (project.job_row(job_id)["result"]["pages"], len(provider.asked) - asked) == (3, 4)
+    assert project.readings(pages[0]) == ["read", "read"]
+
+
+def test_a_provider_that_was_never_reached_fails_the_job_and_one_that_goes_away_is_waited_for(
+    project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "AT_ONCE", 1)
+    pages = [found_page(project, f"{name}.png") for name in "ab"]
+    with LoopbackProvider() as gone:
+        gone.add_to(project.engine, "Gone")
+    _, row = project.job("reading.read_lines", scope_ids=pages, provider="Gone")
+    assert (row["state"], row["reason_code"]) == ("failed", "provider_unreachable")
+    assert "Check that it runs" in row["reason"]
+    assert "It stopped at a.png, page 1 of 2." in row["reason"]
+
+    provider.add_to(project.engine, "Loopback")
+
+    def answer_first_page(_request: dict[str, Any]) -> Answer:
+        if project.readings(pages[0]):
+            raise ConnectionResetError
+        return Answer("read")
+
+    monkeypatch.setattr(provider, "next_answer", answer_first_page)
+    started = {"scope_ids": pages, "provider": "Loopback"}
+    job_id = str(project.run("reading.read_lines", started)["job_id"])
+    project.engine.jobs.run_until_idle(project.library, timeout=10)
+    row = project.job_row(job_id)
+    assert (row["state"], row["reason_code"]) == ("waiting", "retry-later")
+    assert "Loopback cannot be asked." in row["reason"]
+
+
+def test_what_a_job_could_not_do_is_said_of_it_when_it_is_done(
+    project: ReadingProject, provider: LoopbackProvider
+) -> None:
+    provider.add_to(project.engine, "Loopback", "local-server")
+    pages = [found_page(project, "a.png"), found_page(project, "b.png")]
+    provider.answers = [Answer(body=b"<html>"), Answer(body=b"<html>"), "read"]
+    _, row = project.job("reading.read_lines", scope_ids=pages, provider="Loopback")
+    assert row["state"] == "done"
+    assert row["reason"].startswith("Could not do 1 of 2 pages; the log says why. The first: a.png:")
+
+
+def test_lines_that_came_back_empty_are_said_of_the_job(
+    project: ReadingProject, provider: LoopbackProvider
+) -> None:
+    provider.add_to(project.engine, "Loopback")
+    page = found_page(project)
+    provider.answers = [""]
+    _, row = project.job("reading.read_lines", scope_ids=[page], provider="Loopback")
+    assert (row["state"], project.readings(page)) == ("done", [])
+    assert row["reason"] == "2 of 2 lines came back empty and have no reading of it."
+
+
+def test_a_job_says_for_whom_it_waits_and_how_long(
+    project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waits, "TOLD_AFTER", 0.0)
+    provider.add_to(project.engine, "Loopback")
+    page = found_page(project)
+    provider.answers = [Answer("read", seconds=2.0)]
+    job_id = str(project.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
+    said = set()
+    deadline = time.monotonic() + 60
+    while project.job_row(job_id)["state"] in ("waiting", "running") and time.monotonic() < deadline:
+        project.engine.jobs.run_until_idle(project.library, timeout=0.1)
+        with project.library.db.read() as conn:
+            said.add(shown_state(project.engine, project.library, conn, job_id))
+    reasons = [reason for state, reason in said if state == "running" and reason]
+    assert reasons
+    assert all("waiting for an answer from Loopback" in reason for reason in reasons)
+    assert project.job_row(job_id)["reason"] is None
 
 
 def test_a_busy_provider_postpones_the_job(project: ReadingProject, provider: LoopbackProvider) -> None:

@@ -5,6 +5,7 @@ and is recorded.
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -44,6 +45,7 @@ def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
+        (Answer(status=403, body=b"{}"), "does not allow this (403)"),
         (
             Answer(body=b"<html><body>Sign in</body></html>", headers={"content-type": "text/html"}),
             "not with JSON",
@@ -67,8 +69,6 @@ def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (Answer(body=b'{"choices": [{"message": {"content": "\\ud800"}}]}'), "not with JSON"),
         (Answer(body=b"\xff\xfe\x00"), "not with JSON"),
-        (Answer(status=401, body=b"{}"), "refused the key"),
-        (Answer(status=404, body=b"{}"), "has no such model"),
         (Answer(status=413, body=b"{}"), "too large"),
         (Answer(status=400, body=b'{"error": {"message": "bad"}}'), "refused the question (400)"),
         (Answer(body=b"x", headers={"content-encoding": "gzip"}), "answers only compressed"),
@@ -85,6 +85,45 @@ def test_invalid_answers_fail_the_call(
     assert "credit" not in error.detail
     assert episode["cost"]["usd"] is None
     assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(401, "refused the key (401)"), (402, "wants to be paid"), (404, "has no such model")],
+)
+def test_what_would_be_refused_of_every_question_has_a_code_of_its_own(
+    project: ReadingProject, provider: LoopbackProvider, status: int, words: str
+) -> None:
+    provider.add_to(project.engine, "Loopback")
+    provider.answers = [Answer(status=status, body=b"{}")]
+    error, _ = expect_failure(project)
+    assert (error.code, words in error.detail, len(provider.asked)) == ("provider_refused", True, 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        (408, "provider_busy", "gave up waiting for the question (408)"),
+        (429, "provider_busy", "takes no more questions now (429)"),
+        (500, "provider_failed", "failed with an error of its own (500)"),
+        (502, "provider_busy", "cannot be reached by its own gateway (502)"),
+        (503, "provider_busy", "is out of service now (503)"),
+        (504, "provider_busy", "did not answer its own gateway in time (504)"),
+        (529, "provider_busy", "is overloaded (529)"),
+    ],
+)
+def test_a_status_that_may_pass_is_tried_again_and_then_told_as_what_it_is(
+    project: ReadingProject,
+    provider: LoopbackProvider,
+    without_waiting: None,
+    status: int,
+    code: str,
+    words: str,
+) -> None:
+    provider.add_to(project.engine, "Loopback")
+    provider.answers = [Answer(status=status, body=b"<html>", headers={"retry-after": "soon"})]
+    error, _ = expect_failure(project)
+    assert (error.code, words in error.detail, len(provider.asked)) == (code, True, sending.TRIES)
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "google"])
@@ -128,7 +167,25 @@ def test_an_unreachable_provider(project: ReadingProject) -> None:
     with LoopbackProvider() as provider:
         provider.add_to(project.engine, "Gone")
     error, _ = expect_failure(project, provider="Gone")
-    assert "cannot be reached" in error.detail
+    assert error.code == "provider_unreachable"
+    assert "Gone cannot be asked. 127.0.0.1 cannot be reached: nothing answers at this port." in error.detail
+
+
+def test_a_certificate_that_is_not_trusted_and_a_server_without_tls_are_told(
+    project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.add_to(project.engine, "Plain", host=provider.url.replace("http:", "https:"))
+    error, _ = expect_failure(project, provider="Plain")
+    assert "does not speak TLS as it should" in error.detail
+
+    def distrust(*_: Any, **__: Any) -> Any:
+        untrusted = ssl.SSLCertVerificationError(1, "not shown")
+        untrusted.verify_message = "self-signed certificate"
+        raise untrusted
+
+    monkeypatch.setattr(ssl.SSLContext, "wrap_socket", distrust)
+    error, _ = expect_failure(project, provider="Plain")
+    assert "shows a certificate that is not trusted here (self-signed certificate)." in error.detail
 
 
 def test_an_answer_of_300_megabytes_is_not_taken_in(
@@ -224,18 +281,6 @@ def test_a_busy_provider_is_asked_again_when_it_says(
         assert time.monotonic() - began > 0.5
     first, second = episodes(project)
     assert (first["exchange"]["attempts"], second["exchange"]["attempts"]) == (2, 2)
-
-
-def test_a_provider_that_stays_busy(
-    project: ReadingProject, provider: LoopbackProvider, without_waiting: None
-) -> None:
-    provider.add_to(project.engine, "Loopback")
-    for status in (429, 500, 502, 503, 504, 529):
-        provider.answers = [Answer(status=status, body=b"<html>", headers={"retry-after": "soon"})]
-        before = len(provider.asked)
-        error, _ = expect_failure(project)
-        assert (error.status, error.code) == (503, "provider_busy")
-        assert len(provider.asked) - before == sending.TRIES
 
 
 def test_a_wait_that_is_too_long_is_left_to_the_caller(

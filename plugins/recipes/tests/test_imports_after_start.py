@@ -11,7 +11,7 @@ import pytest
 from start_fixtures import URL, Desk, picture, step
 
 from armarium.api import Engine, Example, JobContext, Library
-from armarium.jobs.context import JobStopped
+from armarium.jobs.body_ends import JobStopped
 from armarium.principals import LOCAL_OWNER
 
 NAMES = step("find-names-tag-words", "entities", "names")

@@ -33,7 +33,7 @@ NO_SENTENCE = re.compile(
     r"|These are the lines|Give your reasons|[Tt]his line|[Ee]ach line (into|in)|one line of a |You work on|What stands between"
 )
 ELSEWHERE = re.compile(
-    r"""core/.*/armarium/(plugins/|plugin_trial|serving|client|network/transport|auth/(sandbox|secret_files)
+    r"""core/.*/armarium/(plugins/|plugin_trial|serving|client|auth/(sandbox|secret_files)
           |history/(as_of|audit|capture|changes|derived|merge_plans|row_images|schema|visible_rows)|jobs/(recipe_jobs|activity)
           |projects/(doctor|branch_files|offsite|packages|registry)|guard/(tiff|places|hypertext)
           |runs/|web/(metrics|openapi|addresses|serving|app|stream_routes|http|times))

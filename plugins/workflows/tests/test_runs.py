@@ -472,7 +472,8 @@ def test_a_run_stopped_at_any_call_loses_and_repeats_nothing(
     project: WorkflowProject, monkeypatch: pytest.MonkeyPatch, when: str, each: int
 ) -> None:
     """The state after a kill: the call was made or not, and the body runs again from its checkpoint."""
-    from armarium.jobs.context import JobContext, JobStopped
+    from armarium.jobs.body_ends import JobStopped
+    from armarium.jobs.context import JobContext
 
     pages = project.pages(2)
     saved = project.save(two_steps())

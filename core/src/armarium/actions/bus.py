@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -24,12 +25,13 @@ from armarium.actions.rights import (
     of_absent_plugins,
     refuse_named,
 )
-from armarium.errors import BadRequest
+from armarium.errors import BadRequest, Broken
 from armarium.history import audit, capture
 from armarium.history.spans import counts
 from armarium.ids import new_id, now
 from armarium.principals import Principal, asking
 from armarium.store.database import Database, raw_of
+from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -97,6 +99,7 @@ class Bus:
                     conn, action.name, library, principal, set_id, self.schema_of(db)
                 )
                 result = ctx.answer = ctx.perform(action, parsed)
+                self._refuse_unsayable(action, result)
                 if in_transaction is not None:
                     in_transaction(ctx)
                 self.close_step(
@@ -112,6 +115,22 @@ class Bus:
         self.tell(ctx)
         answer = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
         return Outcome(answer, ctx.audit_id, ctx.set_id)
+
+    def _refuse_unsayable(self, action: Action[Any], answer: Any) -> None:
+        """Take the step back if an action of somebody else's plugin answers what cannot be sent to its caller."""
+        plugin = self.engine.actions.plugin_of(action.name)
+        if plugin not in self.engine.plugins.strangers or answer is None or isinstance(answer, BaseModel):
+            return
+        if isinstance(answer, dict):
+            with suppress(TypeError, ValueError):
+                json_text(answer)
+                return
+        self.engine.plugins.note_fault(plugin, f"The action {action.name} answers what is no JSON object.")
+        raise Broken(
+            f"The action {action.name} of the plugin {plugin} answers what is no JSON object. Nothing was changed; report it to "
+            "the plugin's maker.",
+            code="answer_not_json",
+        )
 
     def clash(self, error: IntegrityError | sqlite3.IntegrityError, db: Database) -> Exception:
         """Return the refusal for a violated constraint of *db*."""

@@ -106,21 +106,26 @@ class Wording:
         if not ids:
             return
         homes = {row_id: row_id for row_id in ids} | _documents_of(raw_of(conn), self.schema, list(ids))
-        document_ids = list(dict.fromkeys(homes.values()))
-        names: dict[str, str] = {}
-        for plugin in self.plugins:
-            own = plugin.metadata.tables.values() if plugin.metadata is not None else ()
-            here = all(
-                table.name in self.schema.by_name for table in own if rules_of(table).kind != "foreign"
-            )
-            if plugin.names is None or not here:
-                # The engine's own log lies in a database without documents.
-                continue
-            try:
-                names.update(plugin.names(conn, document_ids))
-            except Exception:
-                log.warning("Looking up names in the plugin %s failed", plugin.name, exc_info=True)
+        names = names_of_documents(self.plugins, self.schema, conn, list(dict.fromkeys(homes.values())))
         self._names.update({row_id: (home, names[home]) for row_id, home in homes.items() if home in names})
+
+
+def names_of_documents(
+    plugins: Sequence[Plugin], schema: Schema, conn: Connection, document_ids: Sequence[str]
+) -> dict[str, str]:
+    """Return the names of the documents among *document_ids*, by the plugins that know them."""
+    names: dict[str, str] = {}
+    for plugin in plugins:
+        own = plugin.metadata.tables.values() if plugin.metadata is not None else ()
+        here = all(table.name in schema.by_name for table in own if rules_of(table).kind != "foreign")
+        if plugin.names is None or not here:
+            # The engine's own log lies in a database without documents.
+            continue
+        try:
+            names.update(plugin.names(conn, document_ids))
+        except Exception:
+            log.warning("Looking up names in the plugin %s failed", plugin.name, exc_info=True)
+    return names
 
 
 def _enumeration(names: list[str], number: int) -> str:

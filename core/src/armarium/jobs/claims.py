@@ -32,6 +32,7 @@ class Claim:
     model: str | None
     parent_id: str | None
     attempts: int
+    own_done: int
     interruptions: int
     body_done: int
     principal: str | None

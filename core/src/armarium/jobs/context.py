@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
+from armarium.jobs.body_ends import AfterChildren, JobStopped
 from armarium.jobs.claims import Claim
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import Level, write_lines
@@ -19,8 +20,8 @@ from armarium.jobs.models import JobRow
 from armarium.jobs.pace import Pace, part_of
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
 from armarium.jobs.spending import JobSpending
+from armarium.jobs.waits import Waits
 from armarium.names import AS_STORED
-from armarium.network.limits import LONGEST_WAIT
 from armarium.principals import Principal
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -36,36 +37,6 @@ PROGRESS_EVERY = 0.5
 """Seconds between two writes (and events) of one job's progress: with start and end at most four a second."""
 
 
-class JobStopped(BaseException):
-    """The job was asked to stop and has finished the item in progress; a body does not catch it.
-
-    Not an `Exception`, so that a body which catches the errors of one page does not swallow it.
-    """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-        """pause, cancel, aside (the machine no longer allows it) or shutdown."""
-
-
-class RetryLater(Exception):
-    """Raised by a body that cannot continue now (a remote side is busy): the job waits *seconds* and is run again."""
-
-    def __init__(self, reason: str, *, seconds: float = 60.0, code: str = "retry-later") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.seconds = min(max(seconds, 0.0), float(LONGEST_WAIT))
-        self.code = code
-
-
-class AfterChildren(Exception):
-    """Raised by a body that has queued children and continues when they have finished.
-
-    Its thread is free meanwhile; the job is shown as running. It is then run again from its checkpoint, and decides
-    itself what to make of them: a failed child does not fail it.
-    """
-
-
 _CHILD = ", ".join("NULL" if name in ("args", "checkpoint") else name for name in JobRow._fields)
 
 
@@ -78,11 +49,15 @@ class JobContext:
         self.title = claim.title
         self.model = claim.model
         self.attempt = claim.attempts + 1
+        self.own_done = claim.own_done
+        """How many of its own items are done, as its row says."""
         self.stop: str | None = None
         """Why the job is asked to stop, or None; `check` raises it."""
         self.item: dict[str, Any] | None = None
         """How far it is with the item in hand: `{done, total?, unit?}`, as `call_worker` reports it; shown, not stored."""
         self.pace = Pace()
+        self.waits = Waits()
+        """Whose answers it waits for; shown as the reason why a job that runs has not come further."""
         self.remark: str | None = None
         """Shown as the reason of a job that is done, where it did nothing or not all: a body sets it before it returns."""
         self._runner = runner
@@ -163,6 +138,10 @@ class JobContext:
                     self.stop = "aside"
         if self.stop is not None:
             raise JobStopped(self.stop)
+
+    def tell_wait(self) -> str | None:
+        """Say for whom it waits, or that it has not come further for long; None where neither is so."""
+        return self.waits.tell() or self.pace.tell_standstill()
 
     def progress(self, done: int, total: int | None = None) -> None:
         """Report how many of its own items are done, and how many there are.
@@ -338,21 +317,24 @@ class JobContext:
             return self.stop == "shutdown" or (self.stop is not None and self.kind.steps_aside)
 
         def note(progress: dict[str, Any]) -> None:
+            note_life()
             self.item = progress
             self.pace.note(part=part_of(progress))
             if on_progress is not None:
                 on_progress(progress)
 
         try:
-            return self.engine.workers.call(
-                runtime,
-                worker,
-                method,
-                dict(params),
-                on_progress=note,
-                stopped=is_stopped,
-                heavy=self.kind.heavy,
-            )
+            # Its own work on one item takes a while: only a longer silence is worth a word.
+            with self.waits.answer_of(f"the worker for {worker}", told_after=60.0) as note_life:
+                return self.engine.workers.call(
+                    runtime,
+                    worker,
+                    method,
+                    dict(params),
+                    on_progress=note,
+                    stopped=is_stopped,
+                    heavy=self.kind.heavy,
+                )
         except WorkerStopped:
             raise JobStopped(self.stop or "shutdown") from None
         finally:
@@ -371,6 +353,7 @@ class JobContext:
     ) -> None:
         self.spending.count(raw_of(conn), done)
         if done is not None:
+            self.own_done = done
             self.pace.note(done)
         move_on(raw_of(conn), self.job_id, checkpoint=checkpoint, done=done, total=total)
         self._written_at = time.monotonic()

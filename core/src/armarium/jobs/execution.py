@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError, refused_by_disk
 from armarium.ids import now, timestamp
-from armarium.jobs.context import AfterChildren, JobStopped, RetryLater
+from armarium.jobs.body_ends import AfterChildren, CannotGoOn, JobStopped, RetryLater
 from armarium.jobs.ending import CANCELLED, GOES_ON, Ending
 from armarium.jobs.log import write_lines
 from armarium.jobs.store import ClaimedJob, JobStore
@@ -17,6 +17,7 @@ from armarium.principals import asking
 from armarium.store.tables import json_text
 
 if TYPE_CHECKING:
+    from armarium.jobs.kinds import JobKind
     from armarium.jobs.runner import JobRunner
 
 log = logging.getLogger("armarium.jobs")
@@ -37,6 +38,8 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
             context.spending.begin()
             answer = kind.run(context)
         if answer is not None:
+            if not isinstance(answer, dict):
+                raise TypeError("the result of a job is an object, or None")
             ended.result = json_text(answer)
         ended.reason = context.remark
     except JobStopped as stopped:
@@ -44,12 +47,17 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     except AfterChildren:
         ended.reason_code = GOES_ON
     except RetryLater as later:
-        if claim.attempts + 1 >= kind.retries:
-            tried = f"{later.reason} Tried {claim.attempts + 1} times; retry it when that has changed."
+        if context.own_done > claim.own_done:
+            # It came further: only tries without any progress count, however many pages it has.
+            ended.attempts = 1
+        if ended.attempts >= kind.retries:
+            tried = f"{later.reason} Tried {ended.attempts} times; retry it when that has changed."
             ended.become("failed", tried, later.code)
         else:
             ended.become("waiting", later.reason, later.code)
             ended.not_before = timestamp(datetime.now(UTC) + timedelta(seconds=later.seconds))
+    except CannotGoOn as stopped:
+        ended.become("failed", stopped.reason, stopped.code)
     except ServiceError as refusal:
         ended.become("failed", refusal.detail, refusal.code or "refused")
     except MemoryError:
@@ -59,7 +67,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
         if (by_disk := refused_by_disk(error)) is not None:
             ended.become("failed", by_disk.detail, by_disk.code)
         else:
-            _note_unexpected(runner, kind.name, ended, error)
+            _note_unexpected(runner, kind, ended, error)
     finally:
         context.spending.end()
     ended.finished_at = now()
@@ -68,14 +76,14 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     return ended
 
 
-def _note_unexpected(runner: JobRunner, kind: str, ended: Ending, error: BaseException) -> None:
+def _note_unexpected(runner: JobRunner, kind: JobKind, ended: Ending, error: BaseException) -> None:
     # Neither the message of the error nor its values: they may contain words of the source.
     frames = traceback.extract_tb(error.__traceback__)
     stack = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
-    log.error("a job of kind %s failed with %s\n%s", kind, type(error).__name__, stack)
-    whose, spot = runner.engine.plugins.at_fault(error)
+    log.error("a job of kind %s failed with %s\n%s", kind.name, type(error).__name__, stack)
+    whose, spot = runner.engine.plugins.note_error(f"The work {kind.name}", error, kind.run)
     why = (
-        f"The work {kind} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "
+        f"The work {kind.name} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "
         "again, report it with this message."
     )
     ended.become("failed", why, "error")

@@ -137,3 +137,7 @@ class Keeper:
             if back or failed:
                 store.dirty = True
                 self._called.set()
+            # Nothing happens in a job that waits for an answer: whoever watches it is told so now and then.
+            silent = [job_id for job_id, picked in store.executing().items() if picked.context.tell_wait()]
+            if silent:
+                self.runner.tell(store, silent)

@@ -4,7 +4,7 @@ nothing and repeats nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, create_model
 
 from armarium.actions.definition import Params
+from armarium.actions.wording import names_of_documents
 from armarium.errors import Invalid, ServiceError
+from armarium.jobs.body_ends import CannotGoOn
 from armarium.jobs.kinds import JobKind, LaneName
 
 if TYPE_CHECKING:
@@ -91,13 +93,12 @@ def each_page(
     job: JobContext,
     kept: Kept,
     pages: Iterable[tuple[str, Callable[[Kept], Kept | None]]],
-    name_page: Callable[[str], Mapping[str, Any]] = lambda _: {},
 ) -> Kept:
     """Do what is left of a job over pages; return its checkpoint. A page that fails is named, and the others continue.
 
     Each of *pages* comes with what writes it in one step with the checkpoint that it is given, and returns that
-    checkpoint as it was saved, or None (or raises `PageSkipped`) where there is nothing to write. *name_page* returns
-    what is told of a failed page besides its id. Invalid if none could be done.
+    checkpoint as it was saved, or None (or raises `PageSkipped`) where there is nothing to write. Invalid if none could be
+    done; CannotGoOn where no further page can be, with its checkpoint before that page.
     """
     total = len(job.args.page_ids)
     for page_id, write in pages:
@@ -114,23 +115,57 @@ def each_page(
             if isinstance(why, PageWithheld):
                 kept.setdefault("withheld", str(why))
             job.log("info", str(why), document_id=page_id)
+        except CannotGoOn as stopped:
+            raise stopped.at(name_document(job, page_id), kept["next"], total) from stopped
         except ServiceError as refusal:
             if refusal.code in WORKER_GONE:
-                raise
+                gone = CannotGoOn(refusal.detail, code=refusal.code)
+                raise gone.at(name_document(job, page_id), kept["next"], total) from refusal
             kept = begun
             if len(kept["failed"]) < MAX_FAILED:
-                kept["failed"].append({"document_id": page_id, **name_page(page_id), "why": refusal.detail})
+                name = name_document(job, page_id)
+                named = {} if name is None else {"name": name}
+                kept["failed"].append({"document_id": page_id, **named, "why": refusal.detail})
             job.log("warning", refusal.detail, document_id=page_id)
         job.save(kept, done=kept["next"], total=total)
-    if kept["failed"] and not kept["pages"] and not kept["skipped"]:
+    failed = kept["next"] - kept["pages"] - kept["skipped"]
+    if failed == total and kept["failed"]:
         # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
         job.save({})
-        first = kept["failed"][0]["why"]
-        raise Invalid(
-            first if total == 1 else f"No page could be done. The first: {first}", code="all_failed"
-        )
-    job.remark = nothing_done(kept, total)
+    note_failed(job, failed, total, kept["failed"])
+    job.remark = job.remark or nothing_done(kept, total)
     return kept
+
+
+def name_document(job: JobContext, document_id: str) -> str | None:
+    """Return the name of a document of the job's project; None for one that is gone."""
+    library, plugins = job.library, job.engine.plugins.loaded
+    with library.db.read() as conn:
+        return names_of_documents(plugins, library.schema, conn, [document_id]).get(document_id)
+
+
+def note_failed(
+    job: JobContext, failed: int, total: int, named: Sequence[Mapping[str, Any]], thing: str = "page"
+) -> None:
+    """Say how a job ends that could not do *failed* of its *total* things: Invalid if it did none of them, else the remark that
+    is shown of it when it is done. *named* tells of the first ones `why`, and the `name`.
+    """
+    if failed and named:
+        words = tell_failed(failed, total, named, thing)
+        if failed == total:
+            raise Invalid(words, code="all_failed")
+        job.remark = words
+
+
+def tell_failed(failed: int, total: int, named: Sequence[Mapping[str, Any]], thing: str) -> str:
+    """Return the sentence about a job that could not do *failed* of its *total* things; see `note_failed`."""
+    why, name = str(named[0]["why"]), named[0].get("name")
+    if failed == total == 1:
+        return why
+    first = f"{name}: {why}" if name else why
+    if failed == total:
+        return f"No {thing} could be done. The first: {first}"
+    return f"Could not do {failed} of {total} {thing}s; the log says why. The first: {first}"
 
 
 def _run_work(job: JobContext, work: Callable[[JobContext, str], PageWork | None]) -> dict[str, Any]:

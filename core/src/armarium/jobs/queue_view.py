@@ -15,7 +15,7 @@ from armarium.jobs.conditions import WORDS, hindrance
 from armarium.jobs.decisions import paused_ids
 from armarium.jobs.kinds import LANES
 from armarium.jobs.models import FINISHED, JobRow
-from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
+from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths, reason_seen
 from armarium.jobs.queue import loads
 from armarium.jobs.store import path_of
 from armarium.principals import caller
@@ -110,7 +110,7 @@ class QueueView:
                 "state": self.state(row),
                 "done": row.done,
                 "total": row.total,
-                "reason": row.reason,
+                "reason": row.reason if row.state != "running" else self._slowness(row),
             }
             for row in rows
         ]
@@ -226,11 +226,16 @@ class QueueView:
             if row.body_done and row.open_children:
                 parts = "part is" if row.open_children == 1 else "parts are"
                 return f"{row.open_children} {parts} still to finish.", None
-            return None, None
+            return self._slowness(row), None
         if state != "waiting":
-            hidden = self.is_limited and state == "failed" and row.total != 1
-            return WITHHELD_WHY if hidden else row.reason, row.reason_code
+            reason = reason_seen(state, row.total, row.reason) if self.is_limited else row.reason
+            return reason, row.reason_code
         return self.why_waiting(row)
+
+    def _slowness(self, row: JobRow) -> str | None:
+        """Say what has kept a running job from coming further for long."""
+        context = self._context(row)
+        return None if context is None else context.tell_wait()
 
     def why_waiting(self, row: JobRow) -> tuple[str, str]:
         """Return (sentence, reason code) for a waiting job: the first hindrance that applies."""

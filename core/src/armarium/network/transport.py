@@ -243,6 +243,21 @@ def _worded_failures(target: SplitResult) -> Iterator[None]:
     try:
         yield
     except (httpx.TransportError, OSError) as error:
-        slow = isinstance(error, httpx.TimeoutException | TimeoutError)
-        why = "does not answer in time" if slow else "cannot be reached or broke off"
-        raise Unavailable(f"{target.hostname} {why}; try again later.", code="unreachable") from error
+        raise Unavailable(_tell_failure(str(target.hostname), error), code="unreachable") from error
+
+
+def _tell_failure(host: str, error: BaseException) -> str:
+    """Say what kept *host* from answering, by what *error* came from."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+        chain.append(cause)
+    for one in chain:
+        if isinstance(one, ssl.SSLCertVerificationError):
+            return f"{host} shows a certificate that is not trusted here ({one.verify_message})."
+        if isinstance(one, ssl.SSLError):
+            return f"{host} does not speak TLS as it should; perhaps its address begins with http, not https."
+        if isinstance(one, ConnectionRefusedError):
+            return f"{host} cannot be reached: nothing answers at this port."
+    if isinstance(error, httpx.TimeoutException | TimeoutError):
+        return f"{host} does not answer in time; try again later."
+    return f"{host} cannot be reached, or broke off; try again later."

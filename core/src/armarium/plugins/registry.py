@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import metadata as distributions
 from importlib.metadata import EntryPoint
@@ -136,12 +136,25 @@ class PluginRegistry:
             log.warning("plugin %s: %s", name, why)
             self.faults.append(fault)
 
-    def at_fault(self, error: BaseException) -> tuple[str, str]:
-        """Return in whose code *error* was raised ("the plugin canvas", "the engine"), and its type with the file and
-        line there.
+    def note_error(
+        self, what: str, error: BaseException, part: Callable[..., object] | None = None
+    ) -> tuple[str, str]:
+        """Record that *what* failed by *error*, if it is a plugin's fault; return whose it is ("the plugin canvas", "the engine")
+        and where it was raised, see `at_fault`.
+        """
+        plugin, spot = self.at_fault(error, part)
+        if plugin is None:
+            return "the engine", spot
+        self.note_fault(plugin, f"{what} failed with {spot}.")
+        return f"the plugin {plugin}", spot
 
-        Code that a plugin called, in a library or in the engine, counts as the plugin's. The error's message is left
-        out: it may quote a source.
+    def at_fault(
+        self, error: BaseException, part: Callable[..., object] | None = None
+    ) -> tuple[str | None, str]:
+        """Return the plugin in whose code *error* was raised (None: the engine), and its type with the file and line there.
+
+        Code that a plugin called, in a library or in the engine, counts as the plugin's, and so does what *part* of it
+        answered. The error's message is left out: it may quote a source.
         """
         plugin: str | None = None
         place: tuple[str, int] | None = None
@@ -154,7 +167,9 @@ class PluginRegistry:
                 place = frame.f_code.co_filename.replace("\\", "/").rsplit("/", 1)[-1], trace.tb_lineno
             trace = trace.tb_next
         spot = f"{type(error).__name__} in {place[0]}, line {place[1]}" if place else type(error).__name__
-        return (f"the plugin {plugin}" if plugin else "the engine"), spot
+        if plugin is None and part is not None:
+            plugin = self.packages.get(str(getattr(part, "__module__", "")).partition(".")[0])
+        return plugin, spot
 
     def words_for(self, error: BaseException) -> str:
         """Return the words for *error* of a plugin: a refusal's own sentence, else its type and where it was raised."""

@@ -14,7 +14,8 @@ from pydantic import Field
 from armarium.actions import ActionContext, Params, action
 from armarium.errors import Unavailable
 from armarium.ids import now, parse_timestamp
-from armarium.jobs.context import JobContext, RetryLater
+from armarium.jobs.body_ends import RetryLater
+from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
 from armarium.projects import offsite_copies, snapshots

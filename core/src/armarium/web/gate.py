@@ -12,6 +12,7 @@ from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
+from fastapi.exceptions import ResponseValidationError
 from starlette.exceptions import HTTPException
 
 from armarium.auth.authenticate import is_local
@@ -174,12 +175,19 @@ class Gate:
             route = getattr(scope.get("route"), "path", "(no route)")
             log.error("%s %s failed: %s", scope["method"], route, place_of(error))
             if not started:
-                unexpected = refused_by_disk(error) or self._log_unexpected(error)
+                unexpected = refused_by_disk(error) or self._note_unexpected(scope, error)
                 scope[REFUSED] = unexpected.code
                 await refuse(answer, unexpected)
 
-    def _log_unexpected(self, error: BaseException) -> ServiceError:
-        place, spot = self.engine.plugins.at_fault(error)
+    def _note_unexpected(self, scope: Scope, error: BaseException) -> ServiceError:
+        what, part = f"{scope['method']} {_route_of(scope)}", getattr(scope.get("route"), "endpoint", None)
+        place, spot = self.engine.plugins.note_error(what, error, part)
+        if isinstance(error, ResponseValidationError):
+            # The route came to its end: whatever it wrote is there.
+            return ServiceError(
+                f"What {place} answered is not what its route declares. What was done stays; report it: {what}.",
+                code="internal_error",
+            )
         return ServiceError(
             f"Something went wrong inside {place} ({spot}); nothing was changed. Report it with this message.",
             code="internal_error",

@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 from armarium.actions.change_stream import Event
 from armarium.engine import Engine
 from armarium.history.visibility import ids_in_event
-from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
+from armarium.jobs.partly_seen import hundredths, reason_seen
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, OptionalLibrary
@@ -118,7 +118,7 @@ async def as_seen(engine: Engine, event: Event, principal: Principal) -> Event |
         return event
     data = event.data
     done, total = hundredths(data["done"], data["total"])
-    why = WITHHELD_WHY if data["state"] == "failed" and data["total"] != 1 else data["reason"]
+    why = reason_seen(data["state"], data["total"], data["reason"])
     body = orjson.dumps({**data, "done": done, "total": total, "reason": why})
     return Event(event.seq, event.kind, body, event.library_path)
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from armarium.api import JobContext, ServiceError
 from armarium_checking.hookspecs import Layer, Opinion, PagePart, Proposal
 from armarium_checking.records.checks import CheckArgs
-from armarium_reading.api import Caller, ModelRequest, Subject, ask, put_off_while_busy
+from armarium_reading.api import Caller, ModelRequest, Subject, ask, end_for_provider
 
 AT_ONCE = 4
 """How many proposals of one page are asked about at a time; their verdicts are written in one step."""
@@ -71,7 +71,7 @@ def ask_about_page(
             last = first + AT_ONCE >= len(waiting)
             yield PagePart(len(keys), opinions, answered, last and ends is None, keys, noted)
             if ends is not None:
-                put_off_while_busy(ends)
+                end_for_provider(job, ends)
                 raise ends
 
 

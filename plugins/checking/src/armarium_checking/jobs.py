@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from armarium.api import JobContext, JobKind, ServiceError
+from armarium.api import CannotGoOn, JobContext, JobKind, ServiceError, name_document
 from armarium_checking import errors
 from armarium_checking.asking import ask_about_page
 from armarium_checking.hookspecs import CheckPage, Layer, PagePart
@@ -40,6 +40,8 @@ def run_check(job: JobContext) -> dict[str, Any]:
         try:
             for part in _parts(job, layer, check, pages[number], frozenset(progress["within"])):
                 progress = _take(job, part, progress, number)
+        except CannotGoOn as stopped:
+            raise stopped.at(name_document(job, pages[number]), number, len(pages)) from stopped
         except ServiceError as refusal:
             job.log("warning", refusal.detail, document_id=pages[number])
             progress = {
@@ -53,6 +55,8 @@ def run_check(job: JobContext) -> dict[str, Any]:
         # There is no verdict on any: a retry, once the cause is removed, should check all of its pages.
         job.save({})
         raise errors.nothing_could_be_checked(progress["first"])
+    if progress["first"]:
+        job.remark = f"Not everything could be checked; the log says why. The first: {progress['first']}"
     counts = {name: progress[name] for name in ("total", *ANSWERS)}
     return {**counts, "output": counts} if len(pages) == 1 else counts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
@@ -20,6 +21,7 @@ from armarium.api import (
     cancel_with_undo,
     is_among,
 )
+from armarium_documents.api import title_of_work
 from armarium_exports.bundles import write_jsonl, write_parquet
 from armarium_exports.download_writers import DownloadParams, check_asked
 from armarium_exports.downloads import DownloadBegun, PreparedExport, prepare
@@ -203,7 +205,10 @@ def start_download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
     hour to the same token.
     """
     check_asked(ctx.engine, p)
-    job_id = ctx.enqueue("export-download", p.model_dump(mode="json"), title="Make an export to be saved")
+    title = "Make an export to be saved"
+    if len(p.scope_ids) == 1:
+        title = title_of_work(ctx.conn, title, p.scope_ids)
+    job_id = ctx.enqueue("export-download", p.model_dump(mode="json"), title=title)
     ctx.target(job_id)
     return {"job_id": job_id}
 
@@ -309,6 +314,7 @@ def write_kept(ctx: ActionContext, export_id: Id) -> dict[str, Any]:
 
 def _begin(ctx: ActionContext, export_id: str) -> str:
     note_all(ctx.conn, export_id, ctx.audit_seq)
-    job_id = ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export")
+    title = f"Write a kept export: {Path(kept_export(ctx.conn, export_id).folder).name}"
+    job_id = ctx.enqueue(JOB, {"export_id": export_id}, title=title)
     ctx.target(export_id, job_id)
     return job_id

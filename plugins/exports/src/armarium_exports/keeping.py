@@ -85,7 +85,8 @@ def _note(conn: Connection, export_id: str, ids: Iterable[str], seq: int) -> Non
 def queue_again(ctx: ActionContext, export_id: str) -> None:
     """Make sure that a job writes what is recorded as changed."""
     if not is_waiting(ctx.conn, JOB, export_id=export_id):
-        ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export again")
+        title = f"Write a kept export again: {Path(kept_export(ctx.conn, export_id).folder).name}"
+        ctx.enqueue(JOB, {"export_id": export_id}, title=title)
 
 
 @dataclass

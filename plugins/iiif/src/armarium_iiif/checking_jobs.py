@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete
 
-from armarium.api import JobContext, JobKind, ServiceError, now
+from armarium.api import JobContext, JobKind, ServiceError, name_document, note_failed, now
 from armarium_iiif import downloads, jobs
 from armarium_iiif.models import remotes
 from armarium_iiif.publisher import Publisher
@@ -37,10 +37,18 @@ def run_checks(ctx: JobContext) -> dict[str, Any]:
                 _ask(ctx, publisher, remote, progress, take=args.take)
         except ServiceError as refusal:
             ctx.log("warning", f"{document_id}: {refusal.detail}")
-            progress["failed"] = [*progress["failed"], {"document_id": document_id, "why": refusal.detail}][
-                : jobs.MAX_LISTED
-            ]
+            failure = {
+                "document_id": document_id,
+                "name": name_document(ctx, document_id),
+                "why": refusal.detail,
+            }
+            progress["failed"] = [*progress["failed"], failure][: jobs.MAX_LISTED]
         ctx.save(progress, done=number, total=total)
+    failed = progress["failed"]
+    if len(failed) == total:
+        # A retry asks after all of them again.
+        ctx.save({})
+    note_failed(ctx, len(failed), total, failed, "manifest")
     return {"asked": total, **{name: progress[name] for name in ("changed", "taken", "failed")}}
 
 

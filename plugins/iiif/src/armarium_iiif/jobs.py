@@ -14,7 +14,9 @@ from armarium.api import (
     RetryLater,
     ServiceError,
     image_info,
+    name_document,
     new_id,
+    note_failed,
     open_image,
 )
 from armarium_formats.api import scratch
@@ -81,6 +83,10 @@ class _Collection:
         self._members(first, folder_id, 1)
         # What an interrupted attempt imported is counted once.
         self.counts["already"] = max(0, self.counts["already"] - self.resumed)
+        failures = self.counts["failed_count"]
+        members = failures + self.counts["manifests"] + self.counts["already"]
+        named = [{"name": failure["address"], "why": failure["why"]} for failure in self.failed]
+        note_failed(self.ctx, failures, members, named, "manifest")
         return {"collection_id": folder_id, **self.counts, "failed": self.failed}
 
     def _members(self, collection: PublishedCollection | None, folder_id: str, depth: int) -> None:
@@ -163,12 +169,12 @@ class _Checkpoint:
     done: int = 0
     fetched: int = 0
     failures: int = 0
-    failed: list[dict[str, str]] = field(default_factory=list)
+    failed: list[dict[str, str | None]] = field(default_factory=list)
 
-    def fail(self, document_id: str, why: str) -> None:
+    def fail(self, document_id: str, why: str, name: str | None) -> None:
         self.failures += 1
         if len(self.failed) < MAX_LISTED:
-            self.failed.append({"document_id": document_id, "why": why})
+            self.failed.append({"document_id": document_id, "name": name, "why": why})
 
 
 def run_images(ctx: JobContext) -> dict[str, Any]:
@@ -203,8 +209,12 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
                     ctx.save(answered, done=answered["done"], total=total)
                     raise RetryLater("The picture server does not answer.", seconds=300) from None
                 ctx.log("warning", f"{document_id}: {refusal.detail}")
-                checkpoint.fail(document_id, refusal.detail)
+                checkpoint.fail(document_id, refusal.detail, name_document(ctx, document_id))
         ctx.save(asdict(checkpoint), done=number, total=total)
+    if checkpoint.failures == total:
+        # A retry asks for all of them again.
+        ctx.save({})
+    note_failed(ctx, checkpoint.failures, total, checkpoint.failed, "picture")
     return {"fetched": checkpoint.fetched, "failed": checkpoint.failed, "failed_count": checkpoint.failures}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import JobContext, JobKind, NotFound, ServiceError
+from armarium.api import JobContext, JobKind, NotFound, ServiceError, name_document, note_failed, tell_failed
 from armarium_images.queries import BATCHES, batch_answer, count_items, waiting_items
 from armarium_images.schemas import BatchJobArgs, TreatJobArgs
 
@@ -40,10 +40,17 @@ def run_batch(ctx: JobContext) -> dict[str, Any]:
     with ctx.library.db.read() as conn:
         answer = batch_answer(conn, batch_id)
     failed = [
-        {"document_id": item["document_id"], "why": item["reason"]}
+        {
+            "document_id": item["document_id"],
+            "name": name_document(ctx, item["document_id"]),
+            "why": item["reason"],
+        }
         for item in answer["items"]
         if item["state"] == "failed"
     ]
+    if failed:
+        # Not a failure of the job, which a retry would begin again: the batch keeps what became of each picture.
+        ctx.remark = tell_failed(len(failed), len(answer["items"]), failed, "picture")
     return {"batch_id": batch_id, "done": answer["done"], "failed": failed}
 
 
@@ -58,7 +65,7 @@ def run_treat(ctx: JobContext) -> dict[str, Any]:
     """
     ids: list[str] = ctx.args.document_ids
     treated_now = int(ctx.checkpoint.get("pictures", 0))
-    failed: list[dict[str, str]] = list(ctx.checkpoint.get("failed", []))
+    failed: list[dict[str, str | None]] = list(ctx.checkpoint.get("failed", []))
     params = {"role": ctx.args.role, "contrast": ctx.args.contrast}
     for number in range(int(ctx.checkpoint.get("done", 0)), len(ids)):
         ctx.check()
@@ -74,12 +81,18 @@ def run_treat(ctx: JobContext) -> dict[str, Any]:
         except ServiceError as refusal:
             if refusal.status >= 500:
                 raise
-            failed.append({"document_id": ids[number], "why": refusal.detail})
+            name = name_document(ctx, ids[number])
+            failed.append({"document_id": ids[number], "name": name, "why": refusal.detail})
+            ctx.log("warning", refusal.detail, document_id=ids[number])
             ctx.save(
                 {"done": number + 1, "pictures": treated_now, "failed": failed},
                 done=number + 1,
                 total=len(ids),
             )
+    if not treated_now:
+        # A retry, once the cause is mended, should treat all of them.
+        ctx.save({})
+    note_failed(ctx, len(failed), len(ids), failed, "picture")
     return {"pictures": treated_now, "failed": failed}
 
 

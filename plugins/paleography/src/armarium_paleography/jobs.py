@@ -8,7 +8,15 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import JobContext, JobKind, ServiceError, find_withheld, json_text
+from armarium.api import (
+    JobContext,
+    JobKind,
+    ServiceError,
+    find_withheld,
+    json_text,
+    name_document,
+    note_failed,
+)
 from armarium_documents.api import page_image, still_image
 from armarium_paleography.actions.likeness import LOOK
 from armarium_paleography.queries.likeness import kept_fingerprints, worker_target
@@ -22,7 +30,7 @@ NUMBER = 2
 def look_at(job: JobContext) -> dict[str, Any]:
     """Look at the pages, one step per page. Killed at any point and run again, it looks at the rest."""
     args: LookArgs = job.args
-    progress: dict[str, int] = {"next": 0, "looked_at": 0, "left_out": 0, **job.checkpoint}
+    progress: dict[str, Any] = {"next": 0, "looked_at": 0, "left_out": 0, "failed": [], **job.checkpoint}
     target = worker_target()
     for number in range(progress["next"], len(args.page_ids)):
         job.check()
@@ -40,7 +48,13 @@ def look_at(job: JobContext) -> dict[str, Any]:
             except ServiceError as refusal:
                 job.log("warning", refusal.detail, document_id=page_id)
                 progress["left_out"] += 1
+                failure = {"name": name_document(job, page_id), "why": refusal.detail}
+                progress["failed"] = [*progress["failed"], failure]
         job.save(progress, done=number + 1, total=len(args.page_ids), along=_make_writer(rows))
+    if len(progress["failed"]) == len(args.page_ids):
+        # A retry looks at all of them again.
+        job.save({})
+    note_failed(job, len(progress["failed"]), len(args.page_ids), progress["failed"])
     return {name: progress[name] for name in ("looked_at", "left_out")}
 
 

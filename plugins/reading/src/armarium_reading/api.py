@@ -28,9 +28,9 @@ from armarium_reading.providers.hub import HubAccess as HubAccess
 from armarium_reading.providers.hub import hub_access as hub_access
 from armarium_reading.providers.hub import hub_key as hub_key
 from armarium_reading.providers.in_jobs import ask_in_job as ask_in_job
+from armarium_reading.providers.in_jobs import end_for_provider as end_for_provider
 from armarium_reading.providers.in_jobs import model_job as model_job
 from armarium_reading.providers.in_jobs import place_with_provider as place_with_provider
-from armarium_reading.providers.in_jobs import put_off_while_busy as put_off_while_busy
 from armarium_reading.providers.page_questions import artifact_work as artifact_work
 from armarium_reading.providers.page_questions import ask_about as ask_about
 from armarium_reading.providers.page_questions import one_of as one_of

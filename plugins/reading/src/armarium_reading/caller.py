@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from armarium.api import Engine, JobContext, Library, Principal, origin_of
@@ -28,6 +29,8 @@ class Caller:
     node: str | None = None
     attempt: int = 1
     check: Callable[[], None] = _goes_on
+    awaits: Callable[[str], AbstractContextManager[object]] = nullcontext
+    """Lasts while the provider named is asked; a job shows for whom it waits, and how long."""
     goes_on: bool = False
     """Whether it is a job that was interrupted: what it was answered before is taken from the ledger and not asked again."""
     taken: set[str] = field(default_factory=set)
@@ -53,6 +56,7 @@ class Caller:
             origin.node_id,
             ctx.attempt,
             check=check,
+            awaits=ctx.waits.answer_of,
             goes_on=ctx.was_interrupted,
             taken=_made.setdefault(ctx, set()),
         )

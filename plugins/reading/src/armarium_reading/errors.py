@@ -186,14 +186,29 @@ address_out_of_reach = Forbidden.saying(
     "under another name); state the address of the server itself.",
 )
 provider_failed = Unavailable.saying("provider_failed", "{provider} {why}")
+provider_refused = Unavailable.saying("provider_refused", "{provider} {why}")
+provider_unreachable = Unavailable.saying(
+    "provider_unreachable",
+    "{provider} cannot be asked. {why} Check that it runs and that its address is right.",
+)
 
 
-def provider_busy(provider: str, seconds: float | None) -> Unavailable:
-    """The provider is still busy, or asks for a longer wait than a call may take."""
+BUSY = {
+    408: "{provider} gave up waiting for the question (408); try again {when}.",
+    429: "{provider} takes no more questions now (429): it was asked too many, or its credit is used up; try again {when}.",
+    502: "{provider} cannot be reached by its own gateway (502); try again {when}.",
+    503: "{provider} is out of service now (503); try again {when}.",
+    504: "{provider} did not answer its own gateway in time (504); try again {when}.",
+    529: "{provider} is overloaded (529); try again {when}.",
+}
+"""What is said of a provider that takes no question now, by the status of its answer."""
+
+
+def provider_busy(provider: str, status: int, seconds: float | None) -> Unavailable:
+    """The provider takes no question now, or asks for a longer wait than a call may take."""
     when = f"in {seconds:.0f} seconds" if seconds else "later"
-    return Unavailable(
-        f"{provider} is too busy to answer; try again {when}.", code="provider_busy", retry_after=seconds
-    )
+    words = BUSY[status].format(provider=provider, when=when)
+    return Unavailable(words, code="provider_busy", retry_after=seconds)
 
 
 took_too_long = Unavailable.saying(

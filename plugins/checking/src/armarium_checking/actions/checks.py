@@ -23,7 +23,7 @@ from armarium_checking.records.checks import (
     VerdictParams,
     verdicts,
 )
-from armarium_documents.api import pages_under
+from armarium_documents.api import pages_under, title_of_work
 from armarium_reading.api import episodes, own_prompt
 
 
@@ -60,7 +60,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
         prompt=prompt,
         pages_may_leave=p.pages_may_leave,
     )
-    title = f"Check the {p.layer} of {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
+    title = title_of_work(ctx.conn, f"Check the {p.layer}", pages)
     job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, total=len(pages), lane=lane)
     ctx.target(*p.scope_ids, job_id)
     return {"job_id": job_id, "state": "waiting"}

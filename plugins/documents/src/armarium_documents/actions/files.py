@@ -10,6 +10,7 @@ from armarium.api import ActionContext, Invalid, Route, action, new_id
 from armarium_documents.errors import not_materialized
 from armarium_documents.frames import IDENTITY, compose, inverse
 from armarium_documents.models import renditions, representations, revisions
+from armarium_documents.queries.documents import title_of_work
 from armarium_documents.queries.files import REPRESENTATIONS, rendition
 from armarium_documents.queries.tree import require_live
 from armarium_documents.schemas.files import (
@@ -38,8 +39,9 @@ def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
         raise not_materialized(p.rendition_id)
     if not row["is_primary"]:
         _make_primary(ctx, p.document_id, p.rendition_id, row["transform"])
+        title = title_of_work(ctx.conn, "Thumbnails", [p.document_id])
         ctx.enqueue(
-            "thumbnails", {"document_ids": [p.document_id]}, title="Thumbnail", subject={"id": p.document_id}
+            "thumbnails", {"document_ids": [p.document_id]}, title=title, subject={"id": p.document_id}
         )
     ctx.target(p.document_id, p.rendition_id)
     ctx.note_changes(document_ids=[p.document_id])

@@ -24,6 +24,7 @@ from armarium_documents.api import documents, renditions, sources_folder
 from armarium_documents.errors import not_a_container
 from armarium_documents.flags import FLAGS
 from armarium_documents.frames import IDENTITY
+from armarium_documents.queries.documents import title_of_work
 from armarium_documents.queries.tree import (
     STEP,
     Node,
@@ -156,7 +157,7 @@ def _draw_thumbnails(ctx: ActionContext, ids: list[str]) -> str | None:
     return ctx.enqueue(
         "thumbnails",
         {"document_ids": ids},
-        title=f"Thumbnails of {len(ids)} {'page' if len(ids) == 1 else 'pages'}",
+        title=title_of_work(ctx.conn, "Thumbnails", ids),
         total=len(ids),
     )
 

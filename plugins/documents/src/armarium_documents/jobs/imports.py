@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, unquote_to_bytes
 
-from armarium.api import Invalid, JobContext, JobKind, NewJob, NotFound, PathNotAllowed, ServiceError, new_id
+from armarium.api import (
+    Invalid,
+    JobContext,
+    JobKind,
+    NewJob,
+    NotFound,
+    PathNotAllowed,
+    ServiceError,
+    new_id,
+    tell_failed,
+)
 from armarium_documents.intake import file_node, page_node
 from armarium_documents.jobs.present import ExistingFile, Place
 from armarium_documents.pictures import SourceFile, open_source_pages, take_in
@@ -112,6 +122,10 @@ class Import:
             args = {**self.args.model_dump(), "set_id": self.ctx.job_id, "document_ids": progress.pdfs}
             for kind in self.readers:
                 self.ctx.spawn(NewJob(kind, args, "Layout files and text layers", progress.left_count))
+        if progress.refused:
+            named = [{"name": refusal["file"], "why": refusal["why"]} for refusal in progress.refused]
+            files = progress.files + progress.already + progress.left_count + progress.refused_count
+            self.ctx.remark = tell_failed(progress.refused_count, files, named, "file")
         return {
             "files": progress.files,
             "documents": progress.documents,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from armarium.api import Invalid, JobContext, JobKind, NewJob, json_text, raw_of
+from armarium.api import Invalid, JobContext, JobKind, NewJob, json_text, raw_of, tell_failed
 from armarium_documents.intake import picture_of_page
 from armarium_documents.jobs.imports import BATCH_NODES, BATCH_SECONDS, TEXT_LAYERS
 from armarium_documents.pictures import SourceFile, open_source_pages
@@ -44,6 +44,9 @@ def run_page_pictures(ctx: JobContext) -> dict[str, Any]:
         args = {"paths": [], "parent_id": ctx.args.parent_id, "document_ids": pdfs}
         for kind in ctx.engine.kinds.of_stage(TEXT_LAYERS):
             ctx.spawn(NewJob(kind, {**args, "set_id": ctx.args.set_id or ctx.job_id}, "Text layers"))
+    named = [{"name": refusal["file"], "why": refusal["why"]} for refusal in refused]
+    if named:
+        ctx.remark = tell_failed(len(named), max(len(named), len(files)), named, "file")
     return {"refused": refused, "refused_count": len(refused)}
 
 

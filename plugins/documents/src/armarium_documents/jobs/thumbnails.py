@@ -26,6 +26,7 @@ def run_thumbnails(ctx: JobContext) -> dict[str, Any]:
                 rows.append(row)
         except ServiceError as refusal:
             failed.append({"document_id": document_id, "why": refusal.detail})
+            ctx.log("warning", refusal.detail, document_id=document_id)
         if len(rows) >= BATCH or number == len(ids):
             _note(ctx, rows)
             rows = []

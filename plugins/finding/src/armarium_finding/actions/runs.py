@@ -8,7 +8,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from armarium.api import ActionContext, Route, action, cancel_with_undo, new_id
-from armarium_documents.api import fill_artifact, require_live
+from armarium_documents.api import fill_artifact, require_live, title_of_work
 from armarium_finding import errors, store
 from armarium_finding.decided import Decisions, decisions_of
 from armarium_finding.loose import folders_of, pages_in_scope
@@ -51,7 +51,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     if len(pages) <= MOST_LOOKED_AT and not any(words_of(ctx.conn, page, rule).is_read for page in pages):
         raise errors.nothing_read(len(pages))
     args = FindArgs(page_ids=pages, accept_above=p.accept_above)
-    title = f"Find documents among {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
+    title = title_of_work(ctx.conn, "Find documents", pages)
     job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, total=len(pages))
     ctx.target(*p.scope_ids, job_id)
     return {"job_id": job_id, "state": "waiting"}

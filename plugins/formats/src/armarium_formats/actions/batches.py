@@ -24,7 +24,7 @@ from armarium.api import (
     cancel_with_undo,
     new_id,
 )
-from armarium_documents.api import clean_name, documents, require_parent, sources_folder
+from armarium_documents.api import clean_name, documents, require_parent, sources_folder, title_of_work
 from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.batches.batch_files import named_on_disk, received_files, unpack_archives
 from armarium_formats.batches.by_mets import StagedMets, pass_name
@@ -177,11 +177,10 @@ class _Step:
 
     def _picture_later(self, parent_id: str) -> str:
         """Have the pages of files of several pages pictured after this step, which belongs to the set of that job."""
-        files = len(self.to_picture)
         job_id = self.ctx.enqueue(
             "page-pictures",
             {"document_ids": self.to_picture, "parent_id": parent_id, "set_id": self.ctx.set_id},
-            title=f"Picture the pages of {files} {'file' if files == 1 else 'files'}",
+            title=title_of_work(self.ctx.conn, "Picture the pages of files", self.to_picture, "file"),
         )
         self.ctx.set_id = self.ctx.set_id or job_id
         self.ctx.target(job_id)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from armarium.api import ActionContext, Engine, Invalid, Library, Route, action, cancel_with_undo, new_id
-from armarium_documents.api import clean_name, documents, require_parent, sources_folder
+from armarium_documents.api import clean_name, documents, require_parent, sources_folder, title_of_work
 from armarium_formats.items.files import key_of, take_file
 from armarium_formats.items.parts import ItemExport, ItemPart
 from armarium_formats.items.reading import read_items
@@ -189,7 +189,8 @@ class _Import(ItemWriter):
         """Have the pages of files of several pages pictured after this step."""
         if self.to_picture:
             params = {"document_ids": self.to_picture, "parent_id": self.parent_id, "set_id": self.ctx.set_id}
-            job_id = self.ctx.enqueue("page-pictures", params, title="Picture the pages of imported files")
+            title = title_of_work(self.ctx.conn, "Picture the pages of files", self.to_picture, "file")
+            job_id = self.ctx.enqueue("page-pictures", params, title=title)
             self.ctx.set_id = self.ctx.set_id or job_id
             self.ctx.target(job_id)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
@@ -29,6 +30,7 @@ from armarium_documents.api import (
     require_live,
     require_parent,
     sources_folder,
+    title_of_work,
 )
 from armarium_formats.api import Format, PageModel, PageSegment, PageText, keep_models
 from armarium_iiif.errors import NothingToFetch, already_imported, not_a_canvas
@@ -226,7 +228,7 @@ def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
     job_id = ctx.enqueue(
         "iiif-manifest",
         {"url": p.url, "parent_id": parent.id, "name": p.name},
-        title="Import a IIIF manifest",
+        title=f"Import a IIIF manifest from {urlsplit(p.url).hostname}",
         subject={"kind": "document", "id": parent.id},
     )
     ctx.target(parent.id, job_id)
@@ -257,8 +259,7 @@ def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
     page_ids = [page.document_id for page in pages if page.addresses()]
     if not page_ids:
         raise NothingToFetch
-    count = f"{len(page_ids)} {'page' if len(page_ids) == 1 else 'pages'}"
-    title = f"Fetch the pictures of {count}"
+    title = title_of_work(ctx.conn, "Fetch pictures", page_ids)
     job_id = ctx.enqueue("iiif-images", {"document_ids": page_ids}, title=title, total=len(page_ids))
     ctx.target(*p.document_ids[:100], job_id)
     return {"job_id": job_id, "state": "waiting", "set_id": job_id, "pages": len(page_ids)}
@@ -305,6 +306,7 @@ def attach_image(ctx: ActionContext, p: AttachImage) -> dict[str, Any]:
         "file_size": p.size_bytes,
     }
     replace_metadata(ctx, node.id, metadata)
-    ctx.enqueue("thumbnails", {"document_ids": [node.id]}, title="Thumbnail", subject={"id": node.id})
+    title = title_of_work(ctx.conn, "Thumbnails", [node.id])
+    ctx.enqueue("thumbnails", {"document_ids": [node.id]}, title=title, subject={"id": node.id})
     ctx.target(node.id, rendition_id)
     return {"document_id": node.id, "rendition_id": rendition_id}

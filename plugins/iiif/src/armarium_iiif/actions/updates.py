@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from armarium.api import ActionContext, NotFound, Route, action, cancel_with_undo, new_id
-from armarium_documents.api import documents, replace_metadata, require_live
+from armarium_documents.api import documents, replace_metadata, require_live, title_of_work
 from armarium_iiif.actions.importing import PUBLISHED, keep_canvases, page_node, published, transcribe
 from armarium_iiif.manifest_reader import ReferencedCanvas, read_manifest
 from armarium_iiif.models import canvases, manifests
@@ -147,8 +147,7 @@ def check_manifests(ctx: ActionContext, p: CheckManifests) -> dict[str, Any]:
         require_live(ctx.conn, document_id)
     folder_ids = [remote.document_id for remote in remotes_of(ctx.conn, p.document_ids)]
     args = {"document_ids": folder_ids, "take": p.take}
-    job_id = ctx.enqueue(
-        "iiif-check", args, title=f"Ask after {len(folder_ids)} IIIF manifests", total=len(folder_ids)
-    )
+    title = title_of_work(ctx.conn, "Ask after IIIF manifests", folder_ids, "manifest")
+    job_id = ctx.enqueue("iiif-check", args, title=title, total=len(folder_ids))
     ctx.target(*folder_ids[:100], job_id)
     return {"job_id": job_id, "state": "waiting", "set_id": job_id}

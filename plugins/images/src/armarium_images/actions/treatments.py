@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Engine, Library, action, cancel_with_undo
-from armarium_documents.api import add_rendition, pages_under
+from armarium_documents.api import add_rendition, pages_under, title_of_work
 from armarium_images.errors import nothing_to_treat, too_many_images
 from armarium_images.pieces import Piece
 from armarium_images.queries import Original, original_of, treated_rendition
@@ -44,7 +44,7 @@ def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
     job_id = ctx.enqueue(
         "image-treat",
         {"document_ids": pages, "role": p.role, "contrast": p.contrast},
-        title=_TITLES[p.role],
+        title=title_of_work(ctx.conn, _TITLES[p.role], pages),
         total=len(pages),
         subject={"kind": "document", "id": p.scope_ids[0]},
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarium.api import ActionContext, Route, RowRule, action, cancel_with_undo, find_withheld
-from armarium_documents.api import pages_under
+from armarium_documents.api import pages_under, title_of_work
 from armarium_paleography.actions.ground import add, note_row, standing_segment
 from armarium_paleography.errors import already_decided, no_pages
 from armarium_paleography.queries.likeness import JUDGED, PROPOSALS, likest_judged, worker_target
@@ -41,7 +41,7 @@ def look(ctx: ActionContext, p: Look) -> dict[str, Any]:
     pages = pages_under(ctx.conn, p.scope_ids, for_processing=True)
     if not pages:
         raise no_pages()
-    title = f"Look at {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
+    title = title_of_work(ctx.conn, "Look at the writing", pages)
     args = LookArgs(page_ids=pages).model_dump()
     job_id = ctx.enqueue(LOOK, args, title=title, total=len(pages))
     ctx.target(*p.scope_ids, job_id)

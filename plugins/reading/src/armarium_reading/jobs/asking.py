@@ -13,7 +13,7 @@ from armarium_reading.jobs.lines import ReadLines
 from armarium_reading.jobs.pages import PageAnswer
 from armarium_reading.line_pictures import cut_line
 from armarium_reading.providers.asking import ModelRequest, ask
-from armarium_reading.providers.in_jobs import put_off_while_busy
+from armarium_reading.providers.in_jobs import end_for_provider
 from armarium_reading.providers.wire import Picture
 from armarium_reading.queries.reading import answers_by_segment
 from armarium_reading.readers import Choice
@@ -56,7 +56,7 @@ class AskLines(ReadLines):
                 for future in futures.values():
                     future.cancel()
                 if isinstance(error, ServiceError):
-                    put_off_while_busy(error)
+                    end_for_provider(self.ctx, error)
                 raise
         return {
             "readings": readings,

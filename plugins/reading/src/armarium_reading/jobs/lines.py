@@ -252,8 +252,17 @@ class ReadLines(PageJob):
         ]
         return question(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
 
+    def run(self) -> dict[str, Any]:
+        outcome = super().run()
+        if empty := self.kept.get("empty", 0):
+            words = f"{empty:,} of {self.kept['lines']:,} lines came back empty and have no reading of it."
+            self.ctx.remark = f"{self.ctx.remark} {words}" if self.ctx.remark else words
+        return outcome
+
     def write(self, document_id: str, answer: PageAnswer, progress: dict[str, Any]) -> None:
         others, readings = [], []
+        empty = sum(not reading["text"] for reading in answer.found["readings"])
+        progress["empty"] = progress.get("empty", 0) + empty
         for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True):
             reader_fields = {"segment_id": segment_id, **_read_by(answer.own.get(segment_id))}
             others += [{**reader_fields, **alternative} for alternative in reading.get("alternatives", ())]

@@ -21,6 +21,7 @@ from armarium.api import (
     JobContext,
     each_page,
     json_text,
+    name_document,
     now,
     open_image,
 )
@@ -105,9 +106,7 @@ class PageJob(ABC):
     def run(self) -> dict[str, Any]:
         """Do every remaining page; a page that fails is named in the result, and the others go on."""
         self.ctx.progress(self.kept["next"], len(self.args.page_ids))
-        self.kept = each_page(
-            self.ctx, self.kept, self._read_ahead(), lambda page: {"name": self._name(page)}
-        )
+        self.kept = each_page(self.ctx, self.kept, self._read_ahead())
         counts = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
         if self.method != "read_lines":
             counts |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
@@ -196,7 +195,8 @@ class PageJob(ABC):
     def _name_page(self, key: str, document_id: str, progress: dict[str, Any]) -> None:
         progress[f"{key}_count"] += 1
         if len(progress[key]) < MAX_FAILED:
-            progress[key] = [*progress[key], {"document_id": document_id, "name": self._name(document_id)}]
+            name = name_document(self.ctx, document_id)
+            progress[key] = [*progress[key], {"document_id": document_id, "name": name}]
 
     def call(self, choice: Choice, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
         """Call the worker once for a page's picture."""
@@ -280,10 +280,6 @@ class PageJob(ABC):
     def _picture(self, document_id: str) -> PageImage:
         with self.ctx.library.db.read() as conn:
             return page_image(self.ctx.library, conn, document_id)
-
-    def _name(self, document_id: str) -> str | None:
-        with self.ctx.library.db.read() as conn:
-            return conn.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
 
 
 def question(what: str, answer: PageAnswer) -> str:

@@ -13,13 +13,14 @@ from typing import Any, Generic, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
-from armarium.api import JobContext, ServiceError, now
+from armarium.api import JobContext, ServiceError, Unavailable, now
 from armarium_reading import errors, ledger
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.providers.following import publisher_of
 from armarium_reading.providers.sending import (
     LONGEST_WAIT,
     TRIES,
+    Busy,
     Outcome,
     Sender,
     Target,
@@ -97,8 +98,8 @@ def ask(
     even a failed one, is an episode in the ledger, and the answer is recorded there before it is parsed.
 
     Raises, before anything is sent: Forbidden (switched off, offline, pages may not leave, rights), NotFound,
-    Invalid, Conflict (no key). After: Unavailable `provider_failed` and `provider_busy`, Forbidden
-    `out_of_reach`, Invalid `answer_not_valid`.
+    Invalid, Conflict (no key). After: Unavailable `provider_failed` (this question), `provider_refused` (any question),
+    `provider_unreachable` and `provider_busy`, Forbidden `out_of_reach`, Invalid `answer_not_valid`.
     """
     if isinstance(caller, JobContext):
         caller = Caller.of_job(caller)
@@ -186,7 +187,10 @@ class _Call:
         address = row.api_base or kind.api_base
         if address is None:
             raise errors.address_needed(kind.label)
-        local = self.sender.is_here(address, may_leave=request.pages_may_leave)
+        try:
+            local = self.sender.is_here(address, may_leave=request.pages_may_leave)
+        except Unavailable as unreachable:
+            raise errors.provider_unreachable(row.name, unreachable.detail) from unreachable
         if not local and engine.settings.local_only:
             raise errors.held_offline(row.name)
         if not local and self.caller.library.asks_this_machine_alone:
@@ -222,7 +226,8 @@ class _Call:
         outcome = Outcome(Reply())
         stopped: BaseException | None = None
         try:
-            target, outcome = self._attempts(question, target)
+            with self.caller.awaits(target.provider):
+                target, outcome = self._attempts(question, target)
         except ServiceError as error:
             outcome.error = error
         except BaseException as error:
@@ -293,10 +298,10 @@ class _Call:
         return hashlib.sha256((text.replace(self.mark, "") if self.mark else text).encode()).hexdigest()
 
     def _attempts(self, question: Question, target: Target) -> tuple[Target, Outcome]:
-        retry_after = 0.0
+        busy = Busy(0, 0.0)
         for attempt in range(TRIES):
             if attempt:
-                pause = pause_before(attempt, retry_after)
+                pause = pause_before(attempt, busy.seconds)
                 if pause > LONGEST_WAIT:
                     break
                 wait(pause, self.check)
@@ -310,14 +315,23 @@ class _Call:
             if isinstance(outcome, Outcome):
                 outcome.attempts = attempt + 1
                 return target, outcome
-            retry_after = outcome
-        busy = errors.provider_busy(target.provider, retry_after or None)
-        return target, Outcome(Reply(), busy, attempts=attempt + 1)
+            busy = outcome
+        return target, Outcome(Reply(), _give_up(target, busy), attempts=attempt + 1)
 
     def build_answer(self, answer: T, reply: Reply, episode_id: str | None, target: Target) -> ModelAnswer[T]:
         """Build the answer for the caller."""
         name = str(target.model["model_id"])
         return ModelAnswer(answer, episode_id, target.provider, name, target.local, self.cost, reply.cut)
+
+
+def _give_up(target: Target, busy: Busy) -> ServiceError:
+    """Return the refusal after the last attempt. An error of the provider's own may be due to this one question."""
+    if busy.status not in errors.BUSY:
+        return errors.provider_failed(
+            target.provider,
+            "failed with an error of its own (500). Look at its log, or choose another model.",
+        )
+    return errors.provider_busy(target.provider, busy.status, busy.seconds or None)
 
 
 def _parse_answer(answer: type[BaseModel], text: str) -> BaseModel:

@@ -26,7 +26,10 @@ MAX_ANSWER = 16 << 20
 TRIES = 4
 LONGEST_WAIT = 60.0
 """Seconds; a provider that asks for a longer wait between two attempts is reported as busy."""
-BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
+AGAIN = frozenset({500, *errors.BUSY})
+"""The statuses after which the same question may be answered a little later."""
+FOR_ALL = frozenset({401, 402, 404})
+"""The statuses that every other question would be answered with as well; so would a redirect."""
 _TICK = 0.2
 
 
@@ -41,6 +44,15 @@ class Target:
     model: Mapping[str, Any]
     local: bool
     key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """A provider's answer that it takes the question later."""
+
+    status: int
+    seconds: float
+    """How long it asks to wait; 0 if it does not say."""
 
 
 @dataclass(slots=True)
@@ -143,8 +155,8 @@ class Sender:
         question: Question,
         check: Callable[[], None],
         on_text: Callable[[str], None] | None,
-    ) -> Outcome | float:
-        """Make one attempt; if the provider is busy, return the seconds it asks to wait (0: it does not say)."""
+    ) -> Outcome | Busy:
+        """Make one attempt."""
         with self._client(target.local) as client:
             return self._send_by(client, target, question, check, on_text)
 
@@ -155,7 +167,7 @@ class Sender:
         question: Question,
         check: Callable[[], None],
         on_text: Callable[[str], None] | None,
-    ) -> Outcome | float:
+    ) -> Outcome | Busy:
         form, model = question.form, target.model["model_id"]
         if form is None:
             wire = target.kind.wire(model, question, stream=on_text is not None)
@@ -169,12 +181,13 @@ class Sender:
             headers={"content-type": "application/json", **target.kind.headers(target.key)},
             extensions={"check": check},
         )
-        outcome = Outcome(Reply())
+        outcome, answered = Outcome(Reply()), False
         try:
             response = client.send(request, stream=True)
+            answered = True
             try:
-                if response.status_code in BUSY:
-                    return seconds_to_wait(response.headers.get("retry-after"))
+                if response.status_code in AGAIN:
+                    return Busy(response.status_code, seconds_to_wait(response.headers.get("retry-after")))
                 kind = response.headers.get("content-type", "")
                 if on_text is not None and response.is_success and kind.startswith("text/event-stream"):
                     self._hear_pieces(target, response.iter_bytes(), outcome, on_text)
@@ -189,6 +202,8 @@ class Sender:
                 outcome.error = errors.address_out_of_reach(f"The address of {target.provider}")
             elif error.code == "provider_failed":
                 outcome.error = error
+            elif error.code == "unreachable" and not answered:
+                outcome.error = errors.provider_unreachable(target.provider, error.detail)
             else:
                 outcome.error = errors.provider_failed(
                     target.provider, f"gave no whole answer. {error.detail}"
@@ -217,7 +232,9 @@ class Sender:
         text = keys.redact(body.decode("utf-8", "replace"), target.key)
         heard.said = text[:MAX_SAID]
         if not 200 <= status < 300:
-            heard.error = errors.provider_failed(target.provider, _why_refused(status, text))
+            for_all = status in FOR_ALL or 300 <= status < 400
+            refusal = errors.provider_refused if for_all else errors.provider_failed
+            heard.error = refusal(target.provider, _why_refused(status))
             return
         try:
             answer = orjson.loads(body)
@@ -307,11 +324,17 @@ def pause_before(attempt: int, retry_after: float) -> float:
     return retry_after or min(20.0, 0.5 * 2.0**attempt) * random.uniform(0.75, 1.25)
 
 
-def _why_refused(status: int, text: str) -> str:
+def _why_refused(status: int) -> str:
     if 300 <= status < 400:
         return "redirected the request, and redirects are not followed. Set the provider's new address."
-    if status in (401, 403):
-        return f"refused the key ({status}). Give it a key that is valid for this model."
+    if status == 401:
+        return "refused the key (401). Give it a key that is valid for this model."
+    if status == 402:
+        return (
+            "wants to be paid first (402). Add credit to the account of the key, or set the key of another."
+        )
+    if status == 403:
+        return "does not allow this (403): its key is not for this model, or it takes no such page. Check the key."
     if status == 404:
         return "has no such model or address (404). Are its address and the model's name right?"
     if status == 413:

@@ -19,8 +19,8 @@ from armarium_reading.api import (
     Subject,
     Wire,
     ask_for_vectors,
+    end_for_provider,
     placed_with_provider,
-    put_off_while_busy,
 )
 from armarium_search.errors import embedder_needs_provider
 from armarium_search.schemas import EmbedParams, SearchParams
@@ -143,7 +143,7 @@ class ServedVectors:
             try:
                 rows += ask_for_vectors(self.job, request, batch, self.driver).answer
             except ServiceError as error:
-                put_off_while_busy(error)
+                end_for_provider(self.job, error)
                 raise
         return normalise_rows(np.array(rows, dtype=np.float32))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Route, action
+from armarium_documents.api import title_of_work
 from armarium_training.planning import plan_of
 from armarium_training.queries.job_rows import EVALUATE
 from armarium_training.schemas.evaluation import EvaluationArgs, RunParams, StartedRun
@@ -25,8 +26,9 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     args = EvaluationArgs(plan=plan, checked=p.pass_, language=p.language, policies=list(p.policies))
     args.pages_may_leave = p.pages_may_leave
     work = len(plan["candidates"]) * len(plan["pages"])
-    readers, pages = len(plan["candidates"]), len(plan["pages"])
-    title = f"Measure {readers} {'reader' if readers == 1 else 'readers'} on {pages} {'page' if pages == 1 else 'pages'}"
+    readers = len(plan["candidates"])
+    what = f"Measure {readers} {'reader' if readers == 1 else 'readers'}"
+    title = title_of_work(ctx.conn, what, [page["document_id"] for page in plan["pages"]])
     job_id = ctx.enqueue(EVALUATE, args.model_dump(mode="json"), title=title, total=work)
     ctx.target(*(page["document_id"] for page in plan["pages"]), job_id)
     return {"job_id": job_id, "plan": plan}

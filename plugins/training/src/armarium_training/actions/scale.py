@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from armarium.api import ActionContext, Route, action, require_job
+from armarium_documents.api import title_of_work
 from armarium_reading.api import hub_key, installed_readers
 from armarium_source_model.api import (
     BadGeometry,
@@ -69,7 +70,7 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
             raise errors.NeedsToken()
     args = args_from(ScaleArgs, p, driver=driver, page_ids=pages, place=place, flavor=flavor)
     lane = "local-model" if is_here else None
-    title = f"Read {len(pages)} {'page' if len(pages) == 1 else 'pages'} at scale"
+    title = title_of_work(ctx.conn, "Read at scale", pages)
     job_id = ctx.enqueue(SCALE, args.model_dump(mode="json"), title=title, total=len(pages), lane=lane)
     ctx.target(*p.scope_ids, job_id)
     return {"job_id": job_id}

@@ -19,6 +19,7 @@ from armarium.api import (
     list_jobs,
     new_id,
 )
+from armarium_documents.api import title_of_work
 from armarium_reading.api import takes_provider
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import (
@@ -118,13 +119,19 @@ def _put_in(
     ctx.enqueue(
         "workflow",
         {"thread_id": thread_id},
-        title=title or run["workflow_name"],
+        title=title or _title(ctx, run, pages),
         total=0,
         thread_id=thread_id,
         parent_id=parent_id,
     )
     ctx.target(*run["scope_ids"], thread_id)
     return {"thread_id": thread_id, "stream_url": stream_url(thread_id)}
+
+
+def _title(ctx: ActionContext, run: Mapping[str, Any], pages: Sequence[str]) -> str:
+    """Return the name of the run's workflow, and of its page where it is only one."""
+    name = str(run["workflow_name"])
+    return title_of_work(ctx.conn, name, pages) if len(pages) == 1 else name
 
 
 def taken_back_whole(undo: UndoContext) -> None:

@@ -12,6 +12,7 @@ from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.actions.trash import send_to_trash
 from armarium_documents.api import require_live
 from armarium_documents.errors import changed_meanwhile, not_moving, other_project_closed, unknown_transfer
+from armarium_documents.queries.documents import title_of_work
 from armarium_documents.queries.transfers import Side, all_live, other_side, record, record_of_step
 from armarium_documents.queries.tree import STEP, id_list, next_sort_order, nodes_of, subtree_ids
 from armarium_documents.schemas.fields import Id
@@ -100,7 +101,7 @@ def _ask_for_thumbnails(ctx: ActionContext, ids: list[str]) -> None:
     page_ids = [row[0] for row in rows]
     for start in range(0, len(page_ids), 500):
         batch = page_ids[start : start + 500]
-        title = f"Thumbnails of {len(batch)} {'page' if len(batch) == 1 else 'pages'}"
+        title = title_of_work(ctx.conn, "Thumbnails", batch)
         ctx.enqueue("thumbnails", {"document_ids": batch}, title=title, total=len(batch))
 
 

@@ -398,6 +398,8 @@ export const en = {
   'work.failedOnly': 'Only failed ones',
   'work.log': 'Log',
   'work.noLog': 'The log is empty.',
+  'work.itsPage': 'To the page',
+  'work.doneInPart': 'Done, but not all of it',
 
   'work.again': 'Run again',
   'work.againAll': 'Do this step once more on all pages',

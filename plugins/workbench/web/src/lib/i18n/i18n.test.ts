@@ -99,8 +99,11 @@ test('a sentence within a sentence is translated, and what has no translation is
   ).toBe(
     'No se pudo revisar ninguna página. La primera falló: box rechazó la clave (401). Póngale una clave que valga para este modelo.',
   );
-  expect(ofEngine('box is too busy to answer; try again later. Tried again in 24 seconds.')).toBe(
-    'box está demasiado ocupado para responder; vuelva a intentarlo más tarde. Se intentará de nuevo en 24 segundos.',
+  expect(ofEngine('box is overloaded (529); try again later. Tried again in 24 seconds.')).toBe(
+    'box está saturado (529); vuelva a intentarlo más tarde. Se intentará de nuevo en 24 segundos.',
+  );
+  expect(ofEngine('Has been waiting for an answer from box for 40 seconds.')).toBe(
+    'Espera una respuesta de box desde hace 40 segundos.',
   );
   expect(ofEngine('Find names: my-model 2')).toBe('Buscar nombres: my-model 2');
   expect(ofEngine('Read pages with Kraken: 12r, Wills: 1832')).toBe(

@@ -405,6 +405,8 @@ export const catalogue: Catalogue = {
   'work.failedOnly': 'Solo los fallidos',
   'work.log': 'Registro',
   'work.noLog': 'El registro está vacío.',
+  'work.itsPage': 'Ir a la página',
+  'work.doneInPart': 'Terminado, pero no todo',
 
   'work.again': 'Repetir',
   'work.againAll': 'Repetir este paso en todas las páginas',
