@@ -969,6 +969,7 @@ export const en = {
   'hands.merged': 'Merged into “{name}”.',
   'hands.withdraw': 'Withdraw',
   'hands.withdrawn': '“{name}” is withdrawn, with its examples.',
+  'hands.saved': '“{name}” is saved.',
   'hands.removed': 'The example is taken out.',
   'hands.notThis': 'Not an example of it',
   'hands.notThisIn': 'Not an example of it: {page}',

@@ -978,6 +978,7 @@ export const catalogue: Catalogue = {
   'hands.merged': 'Unidas en «{name}».',
   'hands.withdraw': 'Retirar',
   'hands.withdrawn': 'Se retiró «{name}», con sus ejemplos.',
+  'hands.saved': '«{name}» queda guardado.',
   'hands.removed': 'Se retiró el ejemplo.',
   'hands.notThis': 'No es un ejemplo',
   'hands.notThisIn': 'No es un ejemplo: {page}',
