@@ -196,8 +196,11 @@ def test_a_hand_gets_lines_and_a_letterform_an_example_cut_out_of_one(
     assert segment["bbox_w"] < 0.2
     # What is cut out of a line changes nothing of the text.
     assert desk.lines("letter.jpg") == before
-    undo(page)
+    # The example and what was cut out for it are taken back together.
+    saved = page.get_by_text("“open g” is saved.").last
+    saved.locator("..").get_by_role("button", name="Undo").click()
     expect(page.get_by_text("No examples yet")).to_be_visible()
+    assert desk.engine.ask("GET", f"/api/segments/{item['segment_id']}")["deleted"]
 
 
 def test_a_page_is_laid_on_the_ground_and_shows_its_places(page: Page, desk: Desk, shot: Shot) -> None:

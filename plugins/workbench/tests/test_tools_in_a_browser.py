@@ -85,6 +85,25 @@ def test_a_letter_is_inserted_and_another_reading_chosen_and_taken_back(page: Pa
     desk.wait_for("letter.jpg", corrected)
 
 
+def test_the_dates_of_a_search_are_typed_in_one_go_and_narrow_it_once_they_are_dates(
+    page: Page, desk: Desk
+) -> None:
+    from playwright.sync_api import expect
+
+    word = desk.texts["letter.jpg"][0].split()[0]
+    page.goto(f"{desk.engine.address}/#/p/{desk.project_id}/search?q={word}")
+    hit = page.get_by_role("region", name="Hits").get_by_role("link", name="letter.jpg")
+    expect(hit).to_be_visible()
+    page.get_by_label("From", exact=True).click()
+    page.keyboard.type("174", delay=300)
+    expect(page.get_by_text("A year, a month or a day narrows the search")).to_be_visible()
+    expect(hit).to_be_visible()
+    page.keyboard.type("0")
+    expect(page.get_by_label("From", exact=True)).to_have_value("1740")
+    expect(page.get_by_role("searchbox", name="What to look for")).to_have_value(word)
+    expect(page.get_by_text("0 pages")).to_be_visible()
+
+
 def test_pages_are_renamed_tagged_and_thrown_away_and_a_search_and_a_code_are_kept(
     page: Page, desk: Desk
 ) -> None:

@@ -53,9 +53,12 @@ export function keepLoaded(
   ms: number,
   concerns: (change: Change) => boolean = () => true,
 ): () => void {
-  const again = () => void load().catch(tellRefusal);
+  let left = false;
+  const again = () => void (left || load().catch(tellRefusal));
   again();
   const reload = calmly(again, ms);
   $effect(() => onChange((change) => concerns(change) && reload()));
+  // Once it is left, a view has nothing to load: what it was about is no longer given to it.
+  $effect(() => () => void (left = true));
   return again;
 }

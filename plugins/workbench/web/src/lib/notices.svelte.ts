@@ -56,6 +56,13 @@ export async function attempt(doing: () => Promise<void>): Promise<void> {
   }
 }
 
+/** What a view shows once it is answered (`{#await …}`); why not is told, and then nothing comes. */
+export const tellIfRefused = <T>(answer: Promise<T>): Promise<T> =>
+  answer.catch((reason: unknown) => {
+    tellRefusal(reason);
+    return new Promise<never>(() => {});
+  });
+
 /** What a person asks for at one place of a view; *busy* while it is done, so that nothing is asked for twice. */
 export class Doing {
   busy = $state(false);

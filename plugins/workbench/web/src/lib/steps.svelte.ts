@@ -52,9 +52,14 @@ export async function takeBack(ids: string[]): Promise<string[]> {
 }
 
 /** Say what was done, with a button that takes these steps back and *then* shows what is there again. */
-export function tellUndoable(said: string, ids: string[], then: () => unknown = () => {}): number {
+export function tellUndoable(
+  words: string,
+  ids: string[],
+  then: () => unknown = () => {},
+  { said = false } = {},
+): number {
   const run = () => void takeBack(ids).then(then).catch(tellRefusal);
-  return tell(said, { act: { label: t('undo.undo'), run } });
+  return tell(words, { said, act: { label: t('undo.undo'), run } });
 }
 
 /** The steps that a person wants taken back or done again, one after the other. */

@@ -12,7 +12,7 @@ import SearchIcon from '@lucide/svelte/icons/search';
 import SettingsIcon from '@lucide/svelte/icons/settings';
 import WorkIcon from '@lucide/svelte/icons/list-checks';
 
-type Load = () => Promise<{ default: Component }>;
+export type Load = () => Promise<{ default: Component }>;
 
 /** Views of a project. */
 export const VIEWS: Record<string, Load> = {

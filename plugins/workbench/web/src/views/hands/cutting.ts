@@ -37,8 +37,8 @@ export function between(a: readonly number[], b: readonly number[]): Box {
 export const region = ([x, y, w, h]: Box) =>
   `pct:${[x, y, w, h].map((one) => (one * 100).toFixed(4)).join(',')}`;
 
-/** Make the part of a line a segment of its own; the answer is its id. */
-export async function cutOut(line: Line, box: Box): Promise<string> {
+/** Make the part of a line a segment of its own; the answer is its id, and the step that drew it. */
+export function cutOut(line: Line, box: Box): Promise<{ id: string; audit_id: string }> {
   const body: Schemas['SegmentCreate'] = {
     document_id: line.document_id,
     pass_id: line.pass_id,
@@ -46,5 +46,5 @@ export async function cutOut(line: Line, box: Box): Promise<string> {
     parent_segment_id: line.id,
     anchor: { rect: box },
   };
-  return (await ask(api.POST('/api/segments', { body }))).id;
+  return ask(api.POST('/api/segments', { body }));
 }

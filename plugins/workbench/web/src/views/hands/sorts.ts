@@ -38,7 +38,8 @@ export interface Sort {
   needsExample: boolean;
   list: () => Promise<Thing[]>;
   examples: (thing: Thing) => Promise<Example[]>;
-  create: (fields: Fields, segment: string | null) => Promise<{ id: string; audit_id: string }>;
+  /** Its steps are the newest first. */
+  create: (fields: Fields, segment: string | null) => Promise<{ id: string; steps: string[] }>;
   change: (thing: Thing, fields: Fields) => Step;
   merge: (into: Thing, others: string[]) => Step;
   withdraw: (thing: Thing) => Step;
@@ -46,6 +47,7 @@ export interface Sort {
   remove: (example: Example) => Step;
 }
 
+const inOneStep = ({ id, audit_id }: { id: string; audit_id: string }) => ({ id, steps: [audit_id] });
 const few = (...words: (string | null | undefined)[]) => words.filter(Boolean).join(' · ');
 type Row = { id: string; segment_id: string; document_id: string; provenance_kind: string };
 const example = (one: Row): Example => ({
@@ -69,7 +71,7 @@ const hands: Sort = {
     return (await ask(api.GET('/api/hands/{hand_id}/attributions', { params }))).items.map(example);
   },
   create: ({ name: label, notes, scribe, date, place, style }) =>
-    ask(api.POST('/api/hands', { body: { label, notes, scribe, date, place, style } })),
+    ask(api.POST('/api/hands', { body: { label, notes, scribe, date, place, style } })).then(inOneStep),
   change: ({ id }, { name: label, notes, scribe, date, place, style }) =>
     ask(
       api.PATCH('/api/hands/{hand_id}', {
@@ -110,8 +112,8 @@ const signs: Sort = {
     const body = { name, notes, picture_segment_id: segment ?? '' };
     const made = await ask(api.POST('/api/signs', { body }));
     // Its picture is the first place that shows it.
-    await signs.add({ id: made.id, name, detail: '', notes }, segment ?? '');
-    return made;
+    const shown = await signs.add({ id: made.id, name, detail: '', notes }, segment ?? '');
+    return { id: made.id, steps: [shown.audit_id, made.audit_id] };
   },
   change: ({ id }, { name, notes }) =>
     ask(api.PATCH('/api/signs/{sign_id}', { params: { path: { sign_id: id } }, body: { name, notes } })),
@@ -139,7 +141,7 @@ const letters: Sort = {
     return (await ask(api.GET('/api/letterforms', { params }))).items.map(example);
   },
   create: ({ name, notes, character }) =>
-    ask(api.POST('/api/letterforms/allographs', { body: { name, notes, character } })),
+    ask(api.POST('/api/letterforms/allographs', { body: { name, notes, character } })).then(inOneStep),
   change: ({ id }, { name, notes }) =>
     ask(
       api.PATCH('/api/letterforms/allographs/{allograph_id}', {

@@ -1,6 +1,8 @@
 // One georeferenced pass: its control points with their residuals, and where known places lie on its picture.
 import { api, ask, type Schemas } from '$lib/api/client';
+import { t } from '$lib/i18n/index.svelte';
 import { tell, tellRefusal } from '$lib/notices.svelte';
+import { tellUndoable } from '$lib/steps.svelte';
 import type { Place } from './places';
 
 const read = (pass_id: string) =>
@@ -96,7 +98,9 @@ export class Sheet {
     );
   removePoint = (id: string) =>
     this.act(
-      ask(api.DELETE('/api/georeference/control-points/{point_id}', { params: { path: { point_id: id } } })),
+      ask(
+        api.DELETE('/api/georeference/control-points/{point_id}', { params: { path: { point_id: id } } }),
+      ).then(({ audit_id }) => tellUndoable(t('maps.pointGone'), [audit_id], this.changed)),
     );
   setType = (type: Type | null) =>
     this.act(

@@ -1,40 +1,34 @@
 // The people, places and other things of the project: what they are called, and what can be said of them.
-import { api, ask, type Schemas } from '$lib/api/client';
-import { tellRefusal } from '$lib/notices.svelte';
+import { api, ask, Refused, type Schemas } from '$lib/api/client';
 import { t, type Key } from '$lib/i18n/index.svelte';
 
 export type Entity = Schemas['Entity'];
 export type Curation = 'unreviewed' | 'verified' | 'rejected';
 export const TYPES = ['person', 'location', 'organization', 'event', 'concept', 'citation', 'other'];
-const PART = 100;
 
 /** What a type of entity is called; one that the owner added is called as it is. */
 export const typeName = (type: string) => (TYPES.includes(type) ? t(`people.type.${type}` as Key) : type);
 
-export class Entities {
-  items = $state.raw<Entity[]>([]);
-  total = $state<number | null>(null);
-  private round = 0;
-
-  async load(asked: { q: string; type: string; state: string }, more = false): Promise<void> {
-    const round = ++this.round;
-    const query = {
-      q: asked.q.trim() || undefined,
-      entity_type: asked.type || undefined,
-      curation_state: (asked.state || undefined) as Curation | undefined,
-      limit: more ? PART : Math.max(PART, this.items.length),
-      offset: more ? this.items.length : 0,
-    };
-    try {
-      const found = await ask(api.GET('/api/entities', { params: { query } }));
-      if (round !== this.round) return;
-      this.items = more ? [...this.items, ...found.items] : found.items;
-      this.total = found.total;
-    } catch (reason) {
-      tellRefusal(reason);
-    }
-  }
+export interface Asked {
+  q: string;
+  type: string;
+  state: string;
 }
+export const askEntities = (asked: Asked, at: { limit: number; offset: number }) => {
+  const query = {
+    q: asked.q.trim() || undefined,
+    entity_type: asked.type || undefined,
+    curation_state: (asked.state || undefined) as Curation | undefined,
+    ...at,
+  };
+  return ask(api.GET('/api/entities', { params: { query } }));
+};
+
+/** Load something of an entity; where that is gone meanwhile its page says so, and not each part of it. */
+export const unlessGone = (load: () => Promise<unknown>) => () =>
+  load().catch((reason: unknown) => {
+    if (!(reason instanceof Refused && reason.status === 404)) throw reason;
+  });
 
 export const getEntity = (id: string) =>
   ask(api.GET('/api/entities/{entity_id}', { params: { path: { entity_id: id } } }));

@@ -73,6 +73,10 @@ test('a page that only moved says from where to where', () => {
   ]);
 });
 
+test('what only follows the line that it is on shows none of its ids', () => {
+  expect(valuesOf(row({ values: [value('representation_id', '01a2', '01a3')] }))).toEqual([]);
+});
+
 test('in a conflict both values are said, also an empty one', () => {
   const values = [value('name', 'a.jpg', 'b.jpg', null, true)];
   expect(valuesOf(row({ status: 'conflict', values }))).toEqual([

@@ -34,6 +34,8 @@ const OWN =
 /** What the engine works out from a shape or a text, which is shown itself. */
 const DERIVED = /^(folded_.*|bbox_.|tile|version|by_hand|joined_or_split_in)$/;
 const DRAWN = ['anchor', 'baseline'];
+/** What follows from a change of another row: its value says nothing to a person. */
+const FOLLOWING = ['representation_id'];
 const LONGEST = 400;
 
 /** A value as text; nothing where it holds nothing. */
@@ -68,7 +70,10 @@ export function valuesOf(row: Row): Value[] {
   const drawn = outlinesOf(row) !== null;
   const read = row.values.filter(
     ({ column }) =>
-      !DRAWN.includes(column) && !(drawn && DERIVED.test(column)) && !(row.words && column === 'content'),
+      !DRAWN.includes(column) &&
+      !FOLLOWING.includes(column) &&
+      !(drawn && DERIVED.test(column)) &&
+      !(row.words && column === 'content'),
   );
   const spoken = read.filter(({ column, conflict }) => conflict || named(COLUMN, column) !== null);
   const rest = read.filter(({ column }) => !OWN.test(column) || column === 'content');

@@ -1,22 +1,27 @@
 // A search as one types: the newest question wins, earlier ones are given up.
-import { api, ask, type Schemas } from '$lib/api/client';
+import { api, ask, Refused, type Schemas } from '$lib/api/client';
 import { tellRefusal } from '$lib/notices.svelte';
 
+export const SORTS = ['relevance', 'date', 'name'] as const;
 export interface Asked {
   query: string;
   fuzzy: boolean;
   folder: string;
   from: string;
   to: string;
-  sort: 'relevance' | 'date' | 'name';
+  sort: (typeof SORTS)[number];
 }
 const PART = 20;
 const PAUSE_MS = 140;
 
+/** A year, a month or a day: what the engine narrows by. A date that is still being typed is none. */
+export const isDate = (text: string): boolean => /^-?\d{4}(-\d\d(-\d\d)?)?$/.test(text.trim());
+const dateOf = (text: string) => (isDate(text) ? text.trim() : null);
+
 export const filtersOf = (asked: Asked): Schemas['Filters'] => ({
   parent_id: asked.folder || null,
-  date_from: asked.from || null,
-  date_to: asked.to || null,
+  date_from: dateOf(asked.from),
+  date_to: dateOf(asked.to),
 });
 
 const request = (asked: Asked, offset: number, signal?: AbortSignal, limit = PART) =>
@@ -56,6 +61,8 @@ export class Search {
   answer = $state.raw<Found | null>(null);
   hits = $state.raw<Hit[]>([]);
   busy = $state(false);
+  /** Why what is asked cannot be searched, in the engine's words. */
+  refused = $state<string | null>(null);
   private asked: Asked | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private running: AbortController | null = null;
@@ -73,6 +80,7 @@ export class Search {
     if (!asked.query.trim()) {
       this.answer = null;
       this.hits = [];
+      this.refused = null;
       this.busy = false;
       return;
     }
@@ -90,8 +98,13 @@ export class Search {
       const answer = await request(asked, offset, mine.signal);
       this.answer = answer;
       this.hits = offset > 0 ? [...this.hits, ...answer.results] : answer.results;
+      this.refused = null;
     } catch (reason) {
-      tellRefusal(reason);
+      // Half of a query is no query yet: it is said where the hits would be, and not once for each letter typed.
+      if (!(reason instanceof Refused && reason.status === 422)) return tellRefusal(reason);
+      this.answer = null;
+      this.hits = [];
+      this.refused = reason.message;
     } finally {
       if (this.running === mine) this.busy = false;
     }
