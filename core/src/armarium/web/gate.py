@@ -172,15 +172,15 @@ class Gate:
             await refuse(answer, refusal)
         except (Exception, SystemExit) as error:
             # The message of an exception may quote page text, so the log names only its type and place.
-            route = getattr(scope.get("route"), "path", "(no route)")
-            log.error("%s %s failed: %s", scope["method"], route, place_of(error))
+            what = f"{scope['method']} {getattr(scope.get('route'), 'path', '(no route)')}"
+            log.error("%s failed: %s", what, place_of(error))
             if not started:
-                unexpected = refused_by_disk(error) or self._note_unexpected(scope, error)
+                unexpected = refused_by_disk(error) or self._note_unexpected(scope, what, error)
                 scope[REFUSED] = unexpected.code
                 await refuse(answer, unexpected)
 
-    def _note_unexpected(self, scope: Scope, error: BaseException) -> ServiceError:
-        what, part = f"{scope['method']} {_route_of(scope)}", getattr(scope.get("route"), "endpoint", None)
+    def _note_unexpected(self, scope: Scope, what: str, error: BaseException) -> ServiceError:
+        part = getattr(scope.get("route"), "endpoint", None)
         place, spot = self.engine.plugins.note_error(what, error, part)
         if isinstance(error, ResponseValidationError):
             # The route came to its end: whatever it wrote is there.
