@@ -14,6 +14,7 @@ from armarium.api import Engine
 from armarium_source_model.api import armarium_source_model_rests_on_text
 from armarium_testing.conformance import exercise_plugin
 from armarium_testing.recipe_jobs import exercise_recipe_job
+from armarium_training import starting
 from armarium_training.jobs import training as jobs
 from armarium_training.stale_models import taught_by
 
@@ -178,7 +179,7 @@ def test_without_a_base_it_begins_from_nothing(desk: Desk, monkeypatch: pytest.M
     training = desk.train([page], base=None, epochs=1)
     assert training["state"] == "done"
     assert desk.card(training["reader_id"])["base"] is None
-    monkeypatch.setattr("armarium_training.trainers.trainers", lambda engine: [])
+    monkeypatch.setattr(starting, "trainers", lambda engine: [])
     for base, code in ((None, "no_trainer"), ("hand-base", "base_missing")):
         body = {"scope_ids": [page], "teacher": "teacher", "base": base}
         answer = desk.client.post("/api/training/linereader/here", json=body)

@@ -29,7 +29,7 @@ from armarium_training import cards, errors
 from armarium_training.line_sets import LineSet, line_set
 from armarium_training.schemas.training import HereParams, RegionsParams, RemoteParams, TrainArgs
 from armarium_training.schemas.vision import VisionParams
-from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers, trainers_for
+from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
 
 A = TypeVar("A", bound=BaseModel)
 VISION = "vision"
@@ -111,9 +111,7 @@ def base_of(
 
     Without a base the trainer is the one named, else the first whose runtime is installed.
     """
-    able = [
-        candidate for candidate in trainers_for(engine, "linereader") if trainer in (None, candidate.name)
-    ]
+    able = [candidate for candidate in _line_trainers(engine) if trainer in (None, candidate.name)]
     found = _find_bases(engine, library, base, able)
     chosen = next((held for held in found if is_here(engine, held.trainer)), found[0])
     require_runtime(engine, chosen.trainer)
@@ -122,8 +120,12 @@ def base_of(
 
 def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
     """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
-    able = [trainer for trainer in trainers_for(engine, "linereader") if trainer.goes_far]
+    able = [trainer for trainer in _line_trainers(engine) if trainer.goes_far]
     return _find_bases(engine, library, base, able)[0]
+
+
+def _line_trainers(engine: Engine) -> list[type[Trainer]]:
+    return [trainer for trainer in trainers(engine) if trainer.card == "linereader"]
 
 
 def _find_bases(
@@ -224,7 +226,7 @@ def held_pages(conn: Connection, ids: Sequence[str]) -> list[str]:
 
 def bases_here(engine: Engine) -> list[str]:
     """Return the models on this machine that a trainer can start from."""
-    able = {trainer.reader for trainer in trainers_for(engine, "linereader")}
+    able = {trainer.reader for trainer in _line_trainers(engine)}
     here = [reader.name for reader in installed_readers(engine) if reader.name in able]
     return sorted(file.model for reader in here for file in _models_here(engine, reader))
 

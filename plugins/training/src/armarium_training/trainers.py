@@ -193,11 +193,6 @@ def trainers(engine: Engine) -> list[type[Trainer]]:
     return loaded
 
 
-def trainers_for(engine: Engine, card: str) -> list[type[Trainer]]:
-    """Return those of all trainers that train models of *card*."""
-    return [trainer for trainer in trainers(engine) if trainer.card == card]
-
-
 def runtime_of(engine: Engine, trainer: type[Trainer]) -> Runtime | None:
     """Return the runtime of its worker; None: the engine's own environment. A refusal if its reader is not
     installed.
@@ -222,7 +217,8 @@ def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Tr
     """Return the trainer of *card* called *name* (None: the first), with or without its runtime; Invalid
     lists the installed ones.
     """
-    chosen = next((trainer for trainer in trainers_for(engine, card) if name in (None, trainer.name)), None)
+    candidates = [trainer for trainer in trainers(engine) if trainer.card == card]
+    chosen = next((candidate for candidate in candidates if name in (None, candidate.name)), None)
     if chosen is None:
         model_words = card if name is None else f"{card} models called {name!r}"
         raise errors.no_trainer(model_words, [trainer.name for trainer in trainers(engine)])
@@ -234,9 +230,8 @@ def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Train
     first one.
     """
     if name is None:
-        name = next(
-            (trainer.name for trainer in trainers_for(engine, card) if is_here(engine, trainer)), None
-        )
+        candidates = [trainer for trainer in trainers(engine) if trainer.card == card]
+        name = next((candidate.name for candidate in candidates if is_here(engine, candidate)), None)
     chosen = trainer_named(engine, card, name)
     require_runtime(engine, chosen)
     return chosen
