@@ -36,6 +36,11 @@ from armarium.errors import Unavailable as Unavailable
 from armarium.errors import missing as missing
 from armarium.errors import not_a_file as not_a_file
 from armarium.file_names import plain_name as plain_name
+from armarium.folding import fold_evenly as fold_evenly
+from armarium.folding import fold_letters as fold_letters
+from armarium.folding import fold_lines as fold_lines
+from armarium.folding import is_unspaced as is_unspaced
+from armarium.folding import words_of as words_of
 from armarium.fonts import BundledFont as BundledFont
 from armarium.fonts import PictureFont as PictureFont
 from armarium.fonts import bundled_fonts as bundled_fonts
@@ -141,6 +146,7 @@ from armarium.messages import Message as Message
 from armarium.messages import Sent as Sent
 from armarium.messages import written as written
 from armarium.names import ProperName as ProperName
+from armarium.names import name_key as name_key
 from armarium.names import proper_name as proper_name
 from armarium.network.egress import Egress as Egress
 from armarium.network.egress import forget_partial as forget_partial
@@ -188,6 +194,9 @@ from armarium.store.database import Database as Database
 from armarium.store.database import raw_of as raw_of
 from armarium.store.durable import flush as flush
 from armarium.store.durable import flush_path as flush_path
+from armarium.store.name_order import NAME_KEY as NAME_KEY
+from armarium.store.name_order import by_name as by_name
+from armarium.store.name_order import index_names as index_names
 from armarium.store.objects import ObjectStore as ObjectStore
 from armarium.store.rows import HIDDEN as HIDDEN
 from armarium.store.rows import Rows as Rows

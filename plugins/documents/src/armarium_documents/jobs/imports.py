@@ -16,7 +16,18 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, unquote_to_bytes
 
-from armarium.api import Invalid, JobContext, JobKind, NewJob, NotFound, PathNotAllowed, ServiceError, new_id
+from armarium.api import (
+    NAME_KEY,
+    Conflict,
+    Invalid,
+    JobContext,
+    JobKind,
+    NewJob,
+    NotFound,
+    PathNotAllowed,
+    ServiceError,
+    new_id,
+)
 from armarium_documents.intake import file_node, page_node
 from armarium_documents.jobs.present import ExistingFile, Place
 from armarium_documents.pictures import SourceFile, open_source_pages, take_in
@@ -51,6 +62,8 @@ class Progress:
 
     after: list[str] = field(default_factory=list)
     """Position of the last file that is done with (a folder import); percent-encoded, for names that are not UTF-8."""
+    order: str = ""
+    """The order of the walk; empty in checkpoints that are older than that of names."""
     number: int = 0
     """How many of the named files are done with (a list import)."""
     folders: list[list[str]] = field(default_factory=list)
@@ -76,7 +89,7 @@ class Import:
         self.ctx = ctx
         self.args: ImportJobArgs = ctx.args
         # A copy: what is added later must not change what was stored.
-        self.kept = Progress(**deepcopy(ctx.checkpoint))
+        self.kept = Progress(**deepcopy(ctx.checkpoint) or {"order": NAME_KEY})
         self.nodes: list[dict[str, Any]] = []
         self.copied: dict[str, Path] = {}
         self.lines: list[tuple[Literal["info", "warning"], str]] = []
@@ -133,6 +146,12 @@ class Import:
             raise NotFound(
                 f"The folder {self.root.name} no longer exists; what was imported before stays.",
                 code="path_not_found",
+            )
+        if self.kept.after and self.kept.order != NAME_KEY:
+            raise Conflict(
+                "Files are imported in another order since this import was interrupted. Import the folder again: what is in"
+                " the project already is left as it is.",
+                code="import_out_of_order",
             )
         total = self._count()
         after: Position = tuple(os.fsdecode(unquote_to_bytes(name)) for name in self.kept.after)

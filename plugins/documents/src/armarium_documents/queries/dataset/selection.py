@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from armarium.api import name_key
 from armarium_documents.dates.edtf import label_of
 from armarium_documents.queries.dataset.columns import PARENT, Table
 from armarium_documents.queries.dataset.values import compose, members_of, number_parts, read_members
@@ -146,8 +147,11 @@ def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
         last = frame["order"].bottom_k(most).max()
         frame = frame.filter(pl.col("order") <= pl.lit(last))
     codes, values = table.column("document.name")
-    names = values["text"].gather(codes.gather(frame["row"]))
-    frame = frame.with_columns(name=names, id=table.ids.gather(frame["row"]))
+    frame = frame.with_columns(
+        name=values["text"].gather(codes.gather(frame["row"])), id=table.ids.gather(frame["row"])
+    )
+    tied = pl.when(pl.col("order").is_duplicated()).then(pl.col("name"))
+    frame = frame.with_columns(name=_sorted_as_names(frame.select(tied).to_series()))
     return frame.sort("order", "name", "id")["id"].slice(query.offset, query.limit).to_list()
 
 
@@ -155,16 +159,21 @@ def _ranks(table: Table, sort: Sort) -> pl.Series:
     """Return, by row, the rank of its value, the greatest if it has none."""
     codes, values = table.column(sort.attr)
     number = [pl.col("number"), pl.col("low")]
-    keys = {"number": number, "rating": number, "checkbox": [_checked, pl.col("low")], "date": [_start]}.get(
-        sort.type, [_folded]
-    )
-    keyed = values.select(key.alias(f"key{at}") for at, key in enumerate(keys))
+    keys = {"number": number, "rating": number, "checkbox": [_checked, pl.col("low")], "date": [_start]}
+    by_text = [pl.lit(_sorted_as_names(values["text"]))] if sort.type not in keys else []
+    keyed = values.select(key.alias(f"key{at}") for at, key in enumerate(by_text or keys[sort.type]))
     keyed = keyed.with_row_index("code").filter(pl.col("key0").is_not_null())
     names = keyed.columns[1:]
     keyed = keyed.sort(names, descending=sort.direction == "desc")
     ranks = keyed.select(pl.struct(names).rle_id().cast(pl.Int64)).to_series()
     last = pl.repeat(values.height, values.height, dtype=pl.Int64, eager=True)
     return last.scatter(keyed["code"], ranks).gather(codes)
+
+
+def _sorted_as_names(texts: pl.Series) -> pl.Series:
+    """Return by which key each of *texts* is sorted; null stays null."""
+    keys = [None if text is None else name_key(text) for text in texts]
+    return pl.Series(values=keys, dtype=pl.String)
 
 
 def _counts(table: Table, name: str, rows: pl.Series) -> pl.DataFrame:
