@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 
 from armarium.engine import Engine
-from armarium.names import KEY_VERSION, name_key
+from armarium.names.order import KEY_VERSION, name_key
 from armarium.principals import LOCAL_OWNER
 from armarium.projects import doctor
 from armarium.projects.libraries import Library

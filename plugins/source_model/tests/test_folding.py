@@ -18,7 +18,7 @@ SIGNS = (
 
 def fold_whole_text(text: str) -> list[str]:
     """Return the words of the text normalised as a whole; of the engine only the table of letters is used."""
-    from armarium.folding import _FOLDING
+    from armarium.names.folding import _FOLDING
 
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return plain.translate(_FOLDING).split()

@@ -19,7 +19,7 @@ from armarium.jobs.models import JobRow
 from armarium.jobs.pace import Pace, part_of
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
 from armarium.jobs.spending import JobSpending
-from armarium.names import AS_STORED
+from armarium.names.proper import AS_STORED
 from armarium.network.limits import LONGEST_WAIT
 from armarium.principals import Principal
 from armarium.store.database import raw_of

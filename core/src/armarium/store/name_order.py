@@ -1,4 +1,4 @@
-"""The one order of names (`names.name_key`) in SQL: its function, and the indexes made with it."""
+"""The one order of names (`names.order`) in SQL: its function, and the indexes made with it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, Function, Table, Text
 from sqlalchemy.schema import CreateIndex
 
-from armarium.names import KEY_VERSION, name_key
+from armarium.names.order import KEY_VERSION, name_key
 
 if TYPE_CHECKING:
     from alembic.operations import Operations

@@ -12,9 +12,8 @@ from typing import Any
 import orjson
 import polars as pl
 
-from armarium.api import name_key
 from armarium_documents.dates.edtf import label_of
-from armarium_documents.queries.dataset.columns import PARENT, Table
+from armarium_documents.queries.dataset.columns import PARENT, Table, name_keys_of
 from armarium_documents.queries.dataset.values import compose, members_of, number_parts, read_members
 from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort, days_asked
 
@@ -146,13 +145,17 @@ def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
         # Names are compared only where the order does not decide.
         last = frame["order"].bottom_k(most).max()
         frame = frame.filter(pl.col("order") <= pl.lit(last))
-    codes, values = table.column("document.name")
-    frame = frame.with_columns(
-        name=values["text"].gather(codes.gather(frame["row"])), id=table.ids.gather(frame["row"])
-    )
-    tied = pl.when(pl.col("order").is_duplicated()).then(pl.col("name"))
-    frame = frame.with_columns(name=_sorted_as_names(frame.select(tied).to_series()))
-    return frame.sort("order", "name", "id")["id"].slice(query.offset, query.limit).to_list()
+    frame = frame.with_columns(id=table.ids.gather(frame["row"]))
+    tied = frame["order"].is_duplicated()
+    if tied.any():
+        codes, values = table.column("document.name")
+        keys = name_keys_of(values["text"].gather(codes.gather(frame["row"].filter(tied))))
+        same = frame.filter(tied).with_columns(name=keys)
+        frame = pl.concat([frame.filter(~tied), same], how="diagonal")
+        frame = frame.sort("order", "name", "id")
+    else:
+        frame = frame.sort("order")
+    return frame["id"].slice(query.offset, query.limit).to_list()
 
 
 def _ranks(table: Table, sort: Sort) -> pl.Series:
@@ -160,7 +163,7 @@ def _ranks(table: Table, sort: Sort) -> pl.Series:
     codes, values = table.column(sort.attr)
     number = [pl.col("number"), pl.col("low")]
     keys = {"number": number, "rating": number, "checkbox": [_checked, pl.col("low")], "date": [_start]}
-    by_text = [pl.lit(_sorted_as_names(values["text"]))] if sort.type not in keys else []
+    by_text = [pl.lit(table.name_keys(sort.attr))] if sort.type not in keys else []
     keyed = values.select(key.alias(f"key{at}") for at, key in enumerate(by_text or keys[sort.type]))
     keyed = keyed.with_row_index("code").filter(pl.col("key0").is_not_null())
     names = keyed.columns[1:]
@@ -168,12 +171,6 @@ def _ranks(table: Table, sort: Sort) -> pl.Series:
     ranks = keyed.select(pl.struct(names).rle_id().cast(pl.Int64)).to_series()
     last = pl.repeat(values.height, values.height, dtype=pl.Int64, eager=True)
     return last.scatter(keyed["code"], ranks).gather(codes)
-
-
-def _sorted_as_names(texts: pl.Series) -> pl.Series:
-    """Return by which key each of *texts* is sorted; null stays null."""
-    keys = [None if text is None else name_key(text) for text in texts]
-    return pl.Series(values=keys, dtype=pl.String)
 
 
 def _counts(table: Table, name: str, rows: pl.Series) -> pl.DataFrame:

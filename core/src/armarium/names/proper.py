@@ -1,4 +1,4 @@
-"""Names that people give: in NFC, without outer blanks and what nobody sees; and their one order."""
+"""Names that people give: in NFC, without outer blanks and what nobody sees."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import unicodedata
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo
-
-from armarium.folding import words_of
 
 AS_STORED = "as stored"
 """The context in which what was stored is parsed: the rules for names are younger than some rows."""
@@ -43,28 +41,3 @@ ProperName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(
 
 ShortName = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_name_as_sent)]
 """A name that is shown to people in a list: of a device, a kind of thing."""
-
-
-KEY_VERSION = 1
-"""Raised with every change of what `name_key` returns, or of what folding makes of a letter: indexes hold the keys."""
-
-_NUMBER = re.compile(r"\d+")
-
-
-def name_key(name: str) -> str:
-    """Return the text by which names are sorted, everywhere: their folded words, in which a number counts by its value; those
-    that agree so far, as "avila", "Ávila" and "ávila" do, follow in the order of their code points.
-
-    In SQL it is the function `armarium.store.name_order.NAME_KEY`.
-    """
-    words = " ".join(words_of(name))
-    return f"{_NUMBER.sub(_number_key, words)}\0{name}"
-
-
-def _number_key(found: re.Match[str]) -> str:
-    """Return the digits after how many they are, so that the longer number is the larger one."""
-    digits = (
-        found[0] if found[0].isascii() else "".join(str(unicodedata.decimal(digit)) for digit in found[0])
-    )
-    digits = digits.lstrip("0")
-    return f"0{chr(1 + len(digits))}{digits}"
