@@ -44,6 +44,8 @@ def test_an_index_of_names_made_by_another_version_is_made_anew_at_opening(
     with closing(sqlite3.connect(path / DATABASE)) as other:
         other.create_function("name_key_0_9_0_0", 1, lambda title: title[::-1], deterministic=True)
         other.execute("CREATE INDEX ix_titles ON shelf_book (name_key_0_9_0_0(title))")
+        other.execute("CREATE TABLE other (name_key_1 TEXT)")
+        other.execute("CREATE INDEX ix_other ON other (name_key_1)")
     library = shelf_engine.libraries.get(path)
     with library.db.read() as conn:
         listed = (

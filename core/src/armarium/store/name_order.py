@@ -21,7 +21,7 @@ NAME_KEY = f"name_key_{KEY_VERSION}_{unicodedata.unidata_version.replace('.', '_
 """The name of the function `name_key` in SQL. It says by which version of Unicode letters are folded: an index that a Python of
 another version made is not taken for one of this, but made again (`renew_indexes`)."""
 
-_ANY_NAME_KEY = re.compile(r"\bname_key_\w+")
+_ANY_NAME_KEY = re.compile(r"\bname_key(_\d+)+(?=\()")
 
 
 @lru_cache(maxsize=1024)
