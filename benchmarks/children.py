@@ -7,7 +7,8 @@ from typing import Any
 
 import orjson
 
-from armarium.api import raw_of
+from armarium.api import NAME_KEY, raw_of
+from armarium.store.name_order import register_name_key
 from armarium_documents.api import documents
 from benchmarks.bench_documents import add_letters, letters, plugins
 from benchmarks.harness import Result, compare, seconds
@@ -23,6 +24,7 @@ def measure(rounds: int) -> list[Result]:
     with scratch_folder() as folder, running_engine(folder, plugins()) as (engine, library):
         box = add_letters(engine, library, list(letters(CHILDREN)))
         bare = sqlite3.connect(f"file:{library.path / 'library.sqlite'}?mode=ro", uri=True)
+        register_name_key(bare)
         try:
             return [_page(library, bare, box, offset, rounds) for offset in (0, CHILDREN // 2)]
         finally:
@@ -35,7 +37,7 @@ def _page(library: Any, bare: sqlite3.Connection, box: str, offset: int, rounds:
     names = [str(column.name) for column in documents.columns]
     statement = (
         f"SELECT {', '.join(names)} FROM document WHERE parent_id = ? AND deleted_at IS NULL"
-        " ORDER BY sort_order, name, id LIMIT ? OFFSET ?"
+        f" ORDER BY sort_order, {NAME_KEY}(name), id LIMIT ? OFFSET ?"
     )
 
     def ours() -> bytes:

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 from rapidfuzz.distance import OSA
 
-from armarium.api import Engine, Library, raw_of
-from armarium_source_model.api import places_of_words, words_of
+from armarium.api import Engine, Library, raw_of, words_of
+from armarium_source_model.api import places_of_words
 from benchmarks.bench_pages import HELD_OUT, LINES, Stock
 from benchmarks.harness import Result
 from benchmarks.places import OWNER

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from armarium.guard.spelling import RowId, ScriptCode
-from armarium.names import proper_name
+from armarium.names.proper import proper_name
 from armarium.web.unknown_ids import NO_ID
 
 

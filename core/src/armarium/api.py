@@ -144,8 +144,14 @@ from armarium.jobs.undoing import cancel_with_undo as cancel_with_undo
 from armarium.messages import Message as Message
 from armarium.messages import Sent as Sent
 from armarium.messages import written as written
-from armarium.names import ProperName as ProperName
-from armarium.names import proper_name as proper_name
+from armarium.names.folding import fold_evenly as fold_evenly
+from armarium.names.folding import fold_letters as fold_letters
+from armarium.names.folding import fold_lines as fold_lines
+from armarium.names.folding import is_unspaced as is_unspaced
+from armarium.names.folding import words_of as words_of
+from armarium.names.order import name_key as name_key
+from armarium.names.proper import ProperName as ProperName
+from armarium.names.proper import proper_name as proper_name
 from armarium.network.egress import Egress as Egress
 from armarium.network.egress import forget_partial as forget_partial
 from armarium.network.limits import Limits as Limits
@@ -192,6 +198,9 @@ from armarium.store.database import Database as Database
 from armarium.store.database import raw_of as raw_of
 from armarium.store.durable import flush as flush
 from armarium.store.durable import flush_path as flush_path
+from armarium.store.name_order import NAME_KEY as NAME_KEY
+from armarium.store.name_order import by_name as by_name
+from armarium.store.name_order import index_names as index_names
 from armarium.store.objects import ObjectStore as ObjectStore
 from armarium.store.rows import HIDDEN as HIDDEN
 from armarium.store.rows import Rows as Rows

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, create_model
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import core_schema
 
-from armarium.names import AS_STORED
+from armarium.names.proper import AS_STORED
 
 # FastAPI silences this while it declares its routes; a body's validator is built later, when it is first used.
 warnings.filterwarnings("ignore", "The 'alias' attribute with value", UnsupportedFieldAttributeWarning)

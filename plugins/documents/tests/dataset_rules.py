@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from documents_fixtures import rows
 
-from armarium.api import Library
+from armarium.api import Library, name_key
 from armarium_documents.dates.edtf import bin_of, date_in, span_of, start_of
 from armarium_documents.schemas.dataset import FIELDS, DatasetQuery
 
@@ -109,9 +109,9 @@ def in_order(found: list[Row], attr: str | None, kind: str, direction: str) -> l
 
     def key(row: Row) -> Any:
         value = row["sort_order"] if attr is None else read_first(value_at(row, attr), kind, direction)
-        return value.casefold() if isinstance(value, str) else value
+        return name_key(value) if isinstance(value, str) else value
 
-    placed = sorted(found, key=lambda row: (row["name"], row["id"]))
+    placed = sorted(found, key=lambda row: (name_key(row["name"]), row["id"]))
     there = [row for row in placed if key(row) is not None]
     there.sort(key=key, reverse=direction == "desc")
     return there + [row for row in placed if key(row) is None]

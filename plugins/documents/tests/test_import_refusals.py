@@ -10,7 +10,8 @@ import pytest
 from documents_fixtures import Run, picture, rows
 from sqlalchemy import create_engine
 
-from armarium.api import Conflict, Engine, Invalid, Library
+from armarium.api import Conflict, Engine, Invalid, Library, raw_of
+from armarium.store.name_order import register_name_key
 from armarium_documents import pdf as pdf_files
 from armarium_documents import pictures
 from armarium_documents.models import metadata
@@ -149,6 +150,19 @@ def test_a_folder_that_vanished_before_the_job_came_to_it(
     assert "The folder pages no longer exists; what was imported before stays." in reason
 
 
+def test_an_import_that_was_interrupted_in_another_order_is_started_again(
+    engine: Engine, library: Library, do: Run, source: Path
+) -> None:
+    (source / "1.jpg").write_bytes(picture())
+    job_id = do("document.import", {"folder": str(source)})["job_id"]
+    with library.db.write() as conn:
+        raw_of(conn).execute("UPDATE job SET checkpoint = ? WHERE id = ?", ('{"after": ["0.jpg"]}', job_id))
+    engine.jobs.run_until_idle(library)
+    ((state, reason),) = rows(library, "SELECT state, reason FROM job WHERE id = ?", job_id)
+    assert state == "failed"
+    assert "Files are imported in another order since this import was interrupted." in reason
+
+
 def test_a_place_that_cannot_be_looked_at(do: Run, source: Path) -> None:
     loop = source / "loop"
     loop.symlink_to(loop)
@@ -160,7 +174,9 @@ def test_a_place_that_cannot_be_looked_at(do: Run, source: Path) -> None:
 
 def test_a_project_that_has_no_folder_sources() -> None:
     bare = create_engine("sqlite://")
-    metadata.create_all(bare)
+    with bare.connect() as conn:
+        register_name_key(raw_of(conn))
+        metadata.create_all(conn)
     with bare.connect() as conn, pytest.raises(Conflict, match="has no folder Sources") as found:
         sources_folder(conn)
     assert found.value.code == "no_sources_folder"

@@ -6,7 +6,8 @@ import random
 import re
 import unicodedata
 
-from armarium_source_model.folding import fold_letters, places_of_words, words_of
+from armarium.api import fold_letters, words_of
+from armarium_source_model.folding import places_of_words
 
 SIGNS = (
     "abcXYZ éÉ e\u0301 ß ſ æ ﬁ İ ı Σσς - = \u00ad \t\u2028 1 ² ½ ᾳ\u0301 α\u0345\u0301 한글 \u1100\u1161 か゛が ｶﾞ 中文 "
@@ -17,7 +18,7 @@ SIGNS = (
 
 def fold_whole_text(text: str) -> list[str]:
     """Return the words of the text normalised as a whole; of the engine only the table of letters is used."""
-    from armarium_source_model.folding import _FOLDING
+    from armarium.names.folding import _FOLDING
 
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return plain.translate(_FOLDING).split()

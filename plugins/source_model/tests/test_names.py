@@ -7,7 +7,8 @@ from itertools import combinations
 
 import pytest
 
-from armarium_source_model.folding import fold_name, name_forms, name_words, words_of
+from armarium.api import words_of
+from armarium_source_model.folding import fold_name, name_forms, name_words
 
 SAME = (
     ("Juan de la Cruz", "Cruz, Juan de la"),

@@ -52,7 +52,7 @@ ELSEWHERE = re.compile(
 """Where nobody at the workbench is spoken to: makers of plugins, programs and the command line are, and what it does not offer."""
 
 VALIDATING = re.compile(
-    r"(?!plugins/(canvas|far_worker)/).*(/(schemas|records)(/.*)?\.py|/armarium/(names|messages)\.py|/dates/edtf\.py)"
+    r"(?!plugins/(canvas|far_worker)/).*(/(schemas|records)(/.*)?\.py|/armarium/(names/proper|messages)\.py|/dates/edtf\.py)"
 )
 """Where what is sent is checked, save what the workbench never sends: what a ValueError says there comes after the name of the value."""
 

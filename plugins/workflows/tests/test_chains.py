@@ -438,7 +438,7 @@ def test_a_chain_stored_when_names_could_have_several_lines_still_runs(
     project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as before:
-        before.setattr("armarium.names.proper_name", lambda text: text)
+        before.setattr("armarium.names.proper.proper_name", lambda text: text)
         workflow = passing_workflow()
         workflow["nodes"][0]["label"] = "Say\nit"
         steps = [{**step("first", project.save(workflow)), "name": "First\nof all"}]

@@ -10,7 +10,7 @@ from armarium.actions import Params, SourceText
 from armarium.auth.budgets import Budget, Spent
 from armarium.guard.named_paths import FolderToOpen, MaterialPath, PackagePath
 from armarium.messages import Message
-from armarium.names import ShortName
+from armarium.names.proper import ShortName
 from armarium.principals import AgentRole, Role
 from armarium.store.rows import paged
 

@@ -17,6 +17,7 @@ from armarium.errors import Conflict, ServiceError
 from armarium.history import audit, capture, derived_indexes
 from armarium.history.locks import Locks
 from armarium.plugin import OF_THE_ENGINE, Migration, Plugin
+from armarium.store import name_order
 from armarium.store.database import APPLICATION_ID, Database, raw_of
 from armarium.store.database_errors import is_the_disk
 from armarium.store.tables import rules_of
@@ -175,12 +176,10 @@ class Schema:
         with db.read() as conn:
             raw = raw_of(conn)
             present = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            at = (
-                dict(raw.execute("SELECT family, version FROM schema_version").fetchall())
-                if "schema_version" in present
-                else {}
-            )
+            versions = "SELECT family, version FROM schema_version"
+            at = dict(raw.execute(versions).fetchall()) if "schema_version" in present else {}
             stale = [table for table in self.indexes if derived_indexes.is_stale(raw, table)]
+            outdated = name_order.find_outdated_indexes(raw)
         expected = {"core": CORE_VERSION} | {family.name: family.version for family in self.families}
         for name, version in at.items():
             if name in expected and version > expected[name]:
@@ -197,15 +196,17 @@ class Schema:
                 )
         missing = [table for table in self.tables if table.name not in present and table not in self.indexes]
         if not missing and all(at.get(name) == version for name, version in expected.items()):
-            if stale:
+            if stale or outdated:
                 with db.write() as conn:
+                    name_order.renew_indexes(raw_of(conn))
                     for table in stale:
                         derived_indexes.rebuild(conn, table)
             self._compare(db)
-            return bool(stale)
+            return bool(stale or outdated)
         if at and before_change is not None:
             before_change()
         with db.write() as conn:
+            name_order.renew_indexes(raw_of(conn))
             self._create(conn, present, at)
             self._migrate(conn, at)
             created = _names(conn)

@@ -21,7 +21,7 @@ from armarium.jobs.pace import Pace, part_of
 from armarium.jobs.queue import NewJob, enqueue_many, loads, move_on
 from armarium.jobs.spending import JobSpending
 from armarium.jobs.waits import Waits
-from armarium.names import AS_STORED
+from armarium.names.proper import AS_STORED
 from armarium.principals import Principal
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text

@@ -14,7 +14,7 @@ from armarium.guard.named_paths import MaterialPath, PackagePath
 from armarium.guard.spelling import ScriptCode
 from armarium.history.undo_checks import refusal
 from armarium.messages import Message, Sent
-from armarium.names import ProperName, ShortName
+from armarium.names.proper import ProperName, ShortName
 from armarium.projects import branches, offsite_copies
 from armarium.projects.registry import library_known, register
 from armarium.projects.snapshot_actions import interval_set

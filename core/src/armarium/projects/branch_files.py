@@ -36,6 +36,7 @@ from armarium.projects.packages import CARD, DATABASE, lay_out, no_lock, open_da
 from armarium.projects.registry import SUFFIX
 from armarium.store.database import raw_of
 from armarium.store.durable import flush
+from armarium.store.name_order import register_name_key
 from armarium.store.objects import REDUCED, ObjectStore
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def pack(branch: Library, card: BranchCard, target: Path, pictures: Pictures, ow
         # What was deleted must not stay readable in free pages.
         raw = sqlite3.connect(copy)
         try:
+            register_name_key(raw)
             raw.execute("VACUUM")
         finally:
             raw.close()

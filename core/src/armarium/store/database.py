@@ -23,6 +23,7 @@ from armarium.principals import caller
 from armarium.store.database_errors import as_refusal, writer_busy
 from armarium.store.durable import flush_commits, flush_path
 from armarium.store.moments import past_of
+from armarium.store.name_order import register_name_key
 from armarium.store.readers import Readers
 from armarium.store.write_queue import WriterQueue
 
@@ -125,6 +126,7 @@ class Database:
                 conn.execute("PRAGMA recursive_triggers=ON")
                 # Checkpoints are made by another thread (`_checkpoint_when_due`); this is only for when that fails.
                 conn.execute("PRAGMA wal_autocheckpoint=16000")
+            register_name_key(conn)
             conn.execute("PRAGMA foreign_keys=ON")
             conn.execute("PRAGMA temp_store=MEMORY")
             conn.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB if reader else WRITER_CACHE_KIB}")

@@ -22,7 +22,7 @@ from armarium.api import is_among, query
 from armarium_canvas import records
 from armarium_canvas.errors import no_canvas
 from armarium_canvas.records import Layout, items, places
-from armarium_documents.api import Node, documents, renditions, require_live, thumbnail_sources
+from armarium_documents.api import Node, documents, renditions, require_live, sibling_order, thumbnail_sources
 
 MOST_UNPLACED = 400
 """Cards drawn in the strip of what has no place; the rest is counted."""
@@ -154,9 +154,7 @@ def _cards(folder_id: str) -> Select[Any]:
     """Return what the cards of a folder show."""
     member = documents.alias("member")
     members = (member.c.parent_id == documents.c.id) & member.c.deleted_at.is_(None)
-    first = (
-        select(member.c.id).where(members).order_by(member.c.sort_order, member.c.name, member.c.id).limit(1)
-    )
+    first = select(member.c.id).where(members).order_by(*sibling_order(member)).limit(1)
     is_group = documents.c.doc_type == "group"
     # A group shows its first member.
     pictured = case((is_group, first.correlate(documents).scalar_subquery()), else_=documents.c.id)
@@ -212,7 +210,7 @@ def scene(conn: Connection, folder_id: str) -> Scene:
             placed.append((depth, Note(row["id"], words, _place(row))))
     without = _in_folder(folder_id) & ~exists().where(here)
     count = conn.execute(select(func.count()).select_from(documents).where(without)).scalar_one()
-    unplaced = cards.where(without).order_by(documents.c.sort_order, documents.c.name, documents.c.id)
+    unplaced = cards.where(without).order_by(*sibling_order())
     strip: list[Card | Note] = [
         _card(row, None) for row in conn.execute(unplaced.limit(MOST_UNPLACED)).mappings()
     ]

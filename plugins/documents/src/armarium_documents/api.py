@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from armarium.api import ActionContext, json_text, new_id, raw_of
+from armarium.api import NAME_KEY, ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins as YearBegins
 from armarium_documents.dates.date_answers import ReadDate as ReadDate
 from armarium_documents.dates.edtf import Span as Span
@@ -42,6 +42,7 @@ from armarium_documents.queries.annotations import ANNOTATIONS as ANNOTATIONS
 from armarium_documents.queries.documents import document as document
 from armarium_documents.queries.documents import documents_named as documents_named
 from armarium_documents.queries.documents import page_titles as page_titles
+from armarium_documents.queries.documents import sibling_order as sibling_order
 from armarium_documents.queries.documents import title_of_work as title_of_work
 from armarium_documents.queries.files import ARTIFACTS as ARTIFACTS
 from armarium_documents.queries.files import PageImage as PageImage
@@ -251,7 +252,7 @@ def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int,
     rank = {identity: number for number, identity in enumerate(document_ids)}
     rows = raw_of(ctx.conn).execute(
         "SELECT id, parent_id, sort_order, json_extract(metadata, '$.placed_by_hand') IS NOT NULL FROM document"
-        " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY sort_order, name, id",
+        f" WHERE id IN (SELECT value FROM json_each(?)) ORDER BY sort_order, {NAME_KEY}(name), id",
         (json_text(list(rank)),),
     )
     families: dict[str | None, list[tuple[str, int, bool]]] = {}

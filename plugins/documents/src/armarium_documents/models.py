@@ -6,6 +6,7 @@ from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, 
 
 from armarium.api import (
     HIDDEN,
+    NAME_KEY,
     Json,
     Structure,
     Tree,
@@ -69,7 +70,14 @@ documents = Table(
     # On the root of a deletion: reason, from_folder_path and, for a move, where it went.
     Column("trash_info", Json, info=HIDDEN),
     # With deleted_at in the index, the live children of a folder are counted and paged from the index alone.
-    Index("ix_document_children", "parent_id", "deleted_at", "sort_order", "name", "id"),
+    Index("ix_document_children", "parent_id", "deleted_at", "sort_order", text(f"{NAME_KEY}(name)"), "id"),
+    Index(
+        "ix_document_by_name",
+        "parent_id",
+        text(f"{NAME_KEY}(name)"),
+        "id",
+        sqlite_where=text("deleted_at IS NULL"),
+    ),
     # An import checks for each file whether one of its name is in the folder already.
     Index("ix_document_name", "parent_id", "name", sqlite_where=text("deleted_at IS NULL")),
     Index("ix_document_trash_root", "trash_root_id", sqlite_where=text("trash_root_id IS NOT NULL")),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
-from armarium.api import Plugin, actions_in, hookimpl, queries_in
+from armarium.api import Migration, Plugin, actions_in, hookimpl, index_names, queries_in
 from armarium_documents import actions, hookspecs, queries
 from armarium_documents.actions import classifications, documents, transfer
 from armarium_documents.actions.transfer import departing, recovery
@@ -15,6 +15,7 @@ from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.pages import page_pictures
 from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.models import classifications as classification_table
+from armarium_documents.models import documents as document_table
 from armarium_documents.models import metadata
 from armarium_documents.queries import documents as documents_read
 from armarium_documents.queries.annotations import AnnotationLocator
@@ -58,6 +59,8 @@ def armarium_plugin() -> Plugin:
             "page-pictures",
         ),
         metadata=metadata,
+        version=2,
+        migrations=(Migration(2, "Documents are in the order of names", index_names(document_table)),),
         actions=actions_in(actions, transfer),
         jobs=(import_files, page_pictures, thumbnails),
         queries=queries_in(queries),

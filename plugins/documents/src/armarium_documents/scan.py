@@ -1,11 +1,10 @@
-"""Walks what is to be imported in natural order: files to import, to refuse, or to leave to other families.
+"""Walks what is to be imported in the order of names: files to import, to refuse, or to leave to other families.
 
 Nothing is opened or changed here.
 """
 
 from __future__ import annotations
 
-import re
 import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from armarium.api import TAKEN_IMAGES, Invalid, PathNotAllowed, names_in
+from armarium.api import TAKEN_IMAGES, Invalid, PathNotAllowed, name_key, names_in
 
 LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page", ".mets"})
 """Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR, METS)."""
@@ -42,8 +41,6 @@ PROJECT = ".library"
 MAX_LEVELS = 60
 """How deep folders are followed; deeper ones are refused, so that the project's tree stays within its limit."""
 
-_DIGITS = re.compile(r"(\d+)")
-
 Position = tuple[str, ...]
 """A file's place: the names of its folders and itself, below the folder imported."""
 
@@ -65,18 +62,10 @@ class FoundEntry:
         return self.real or self.path
 
 
-def natural_key(name: str) -> tuple[object, ...]:
-    """Return a sort key that puts 2.jpg before 10.jpg, whatever the case and Unicode form."""
-    plain = unicodedata.normalize("NFC", name).casefold()
-    parts = _DIGITS.split(plain)
-    # Text and number alternate, so that only like is compared with like.
-    return (*((part, 0) if index % 2 == 0 else ("", int(part)) for index, part in enumerate(parts)), name)
-
-
 def walk_folder(
     root: Path, *, recursive: bool, after: Position = (), left: frozenset[str] | None = None
 ) -> Iterator[FoundEntry]:
-    """Yield everything in *root* in natural order, depth first; with *after*, only what follows that
+    """Yield everything in *root* in the order of names (`name_key`), depth first; with *after*, only what follows that
     position.
 
     *root* is absolute and already resolved: links in it are not followed. Files with an ending of *left*
@@ -95,21 +84,21 @@ def _walk(
     left_suffixes: frozenset[str] | None,
 ) -> Iterator[FoundEntry]:
     try:
-        entries = sorted(names_in(folder), key=lambda entry: natural_key(entry[0]))
+        entries = sorted(names_in(folder), key=lambda entry: name_key(entry[0]))
     except OSError as error:
         yield FoundEntry("refused", above, folder, f"The folder cannot be read: {error.strerror or error}.")
         return
     except (Invalid, PathNotAllowed) as refusal:
         yield FoundEntry("refused", above, folder, refusal.detail)
         return
-    bound = natural_key(after[0]) if after else None
+    bound = name_key(after[0]) if after else None
     for name, is_folder in entries:
         if name.startswith(".") or name.casefold() in _SYSTEM_NAMES:
             continue
         position = (*above, name)
         inner: Position = ()
         if bound is not None:
-            key = natural_key(name)
+            key = name_key(name)
             if key < bound:
                 continue
             if key == bound:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from armarium.api import Library, Principal, find_withheld
-from armarium_documents.api import documents, pages_under, require_live, subtree_ids
+from armarium_documents.api import documents, pages_under, require_live, sibling_order, subtree_ids
 
 D = documents.c
 
@@ -50,7 +50,7 @@ def title_of(conn: Connection, library: Library, scope_ids: Sequence[str]) -> st
 def list_tops(conn: Connection) -> list[str]:
     """Return what lies live at the top of the project, in its order."""
     top = select(D.id).where(D.parent_id.is_(None), D.deleted_at.is_(None))
-    return list(conn.execute(top.order_by(D.sort_order, D.name, D.id)).scalars())
+    return list(conn.execute(top.order_by(*sibling_order())).scalars())
 
 
 def select_documents(

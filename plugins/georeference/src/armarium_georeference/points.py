@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Rows, is_among
+from armarium.api import Rows, by_name, is_among
 from armarium_documents.api import documents, representations
 from armarium_georeference.errors import segment_withdrawn, unknown_segment
 from armarium_georeference.records import ControlPoint, points
@@ -160,7 +160,7 @@ def georeferenced_passes(conn: Connection) -> list[tuple[str, str, str, str]]:
             documents.c.deleted_at.is_(None),
             passes.c.transformation.is_not(None) | passes.c.id.in_(has_points),
         )
-        .order_by(documents.c.name, documents.c.id, passes.c.created_at, passes.c.id)
+        .order_by(by_name(documents.c.name), documents.c.id, passes.c.created_at, passes.c.id)
     )
     return [(row[0], row[1], row[2], row[3]) for row in conn.execute(statement)]
 

@@ -7,8 +7,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
-from armarium.api import FINISHED, NOT_THERE, Rows, find_job, is_among, query, raw_of, targets_of_set
-from armarium_documents.api import IDENTITY, documents, primary_row, renditions, require_live
+from armarium.api import (
+    FINISHED,
+    NAME_KEY,
+    NOT_THERE,
+    Rows,
+    find_job,
+    is_among,
+    query,
+    raw_of,
+    targets_of_set,
+)
+from armarium_documents.api import IDENTITY, documents, primary_row, renditions, require_live, sibling_order
 from armarium_images.cutting import Frame
 from armarium_images.errors import no_such_page, unknown_batch
 from armarium_images.models import batches, cuts, items
@@ -18,7 +28,7 @@ CUTS = Rows(cuts)
 BATCHES = Rows(batches, missing=unknown_batch)
 ITEMS = Rows(items)
 
-_SIBLINGS = (documents.c.sort_order, documents.c.name, documents.c.id)
+_SIBLINGS = sibling_order()
 
 
 class Cut(NamedTuple):
@@ -140,9 +150,9 @@ def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[st
     """
     opened = "" if recursive else " AND down.doc_type NOT IN ('folder', 'group')"
     rows = raw_of(conn).execute(
-        "WITH RECURSIVE down(id, doc_type, level, sort_order, name) AS ("
+        "WITH RECURSIVE down(id, doc_type, level, sort_order, named) AS ("
         f" SELECT id, 'root', 0, 0, '' FROM {documents} WHERE id = ?"
-        " UNION ALL SELECT c.id, c.doc_type, down.level + 1, c.sort_order, c.name"
+        f" UNION ALL SELECT c.id, c.doc_type, down.level + 1, c.sort_order, {NAME_KEY}(c.name)"
         f" FROM down JOIN {documents} c ON c.parent_id = down.id WHERE c.deleted_at IS NULL{opened}"
         " AND NOT EXISTS (SELECT 1 FROM image_cut x WHERE x.child_id = c.id)"
         " AND down.level < 1000 ORDER BY 3 DESC, 4, 5, 1)"

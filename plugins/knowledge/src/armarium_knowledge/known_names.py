@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Library, raw_of
+from armarium.api import Library, is_unspaced, raw_of
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.mentions import RefusedSpans
 from armarium_knowledge.queries.visible import HiddenKnowledge
 from armarium_knowledge.records.entities import entities
 from armarium_knowledge.records.mentions import Mention, mentions
-from armarium_source_model.api import Word, is_unspaced, name_words
+from armarium_source_model.api import Word, name_words
 
 HELD = "knowledge.names"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Migration, Plugin, actions_in, hookimpl, queries_in
+from armarium.api import Migration, Plugin, actions_in, hookimpl, index_names, queries_in
 from armarium_knowledge import actions, hooks, queries
 from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
@@ -11,6 +11,7 @@ from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.reconciliation_routes import LINKED
 from armarium_knowledge.reconciliation_routes import router as reconciliation
+from armarium_knowledge.records.entities import entities
 from armarium_knowledge.records.ground import metadata
 from armarium_knowledge.routes import router
 
@@ -31,8 +32,11 @@ def armarium_plugin() -> Plugin:
             *(job.id for job in RECIPE_JOBS),
         ),
         metadata=metadata,
-        version=2,
-        migrations=(Migration(2, "Names folded without their punctuation", refold),),
+        version=3,
+        migrations=(
+            Migration(2, "Names folded without their punctuation", refold),
+            Migration(3, "Entities are in the order of names", index_names(entities)),
+        ),
         actions=actions_in(actions),
         queries=queries_in(queries),
         jobs=(MATCHES,),

@@ -12,8 +12,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from armarium.api import words_of
 from armarium_search.errors import only_excludes, phrases_too_long, too_many_words
-from armarium_source_model.api import words_of
 
 MOST_TERMS = 64
 """The most words, phrases and scopes of one query."""

@@ -22,16 +22,12 @@ from armarium_source_model.facts import PageFacts as PageFacts
 from armarium_source_model.folding import HYPHENS as HYPHENS
 from armarium_source_model.folding import FoldedText as FoldedText
 from armarium_source_model.folding import Word as Word
-from armarium_source_model.folding import fold_letters as fold_letters
-from armarium_source_model.folding import fold_lines as fold_lines
 from armarium_source_model.folding import fold_name as fold_name
 from armarium_source_model.folding import fold_text as fold_text
 from armarium_source_model.folding import goes_on as goes_on
-from armarium_source_model.folding import is_unspaced as is_unspaced
 from armarium_source_model.folding import name_forms as name_forms
 from armarium_source_model.folding import name_words as name_words
 from armarium_source_model.folding import places_of_words as places_of_words
-from armarium_source_model.folding import words_of as words_of
 from armarium_source_model.geometry import BadGeometry as BadGeometry
 from armarium_source_model.geometry import SoundPoints as SoundPoints
 from armarium_source_model.geometry import corners_of as corners_of

@@ -11,10 +11,20 @@ from collections.abc import Iterable, Iterator
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, NotFound, is_waiting, raw_of
+from armarium.api import (
+    ActionContext,
+    Engine,
+    JobContext,
+    JobKind,
+    Library,
+    NotFound,
+    is_waiting,
+    raw_of,
+    words_of,
+)
 from armarium_documents.api import documents, renditions, representations
 from armarium_source_model.counting import ReadingRule
-from armarium_source_model.folding import FoldedText, fold_again, fold_text, words_of
+from armarium_source_model.folding import FoldedText, fold_again, fold_text
 from armarium_source_model.marks import has_marks, words_meant
 from armarium_source_model.models import (
     due_pages,

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import json_text, raw_of
+from armarium.api import json_text, raw_of, words_of
 from armarium_documents.api import representations
-from armarium_source_model.folding import HYPHENS, words_of
+from armarium_source_model.folding import HYPHENS
 from armarium_source_model.models import segments
 from armarium_source_model.queries.forwarding import live_segments, split_segments
 from armarium_source_model.spans import move_span

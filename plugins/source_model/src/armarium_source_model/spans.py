@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from armarium_source_model.folding import is_unspaced
+from armarium.api import is_unspaced
 
 
 def span_in_new_text(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:

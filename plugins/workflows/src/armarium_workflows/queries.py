@@ -12,7 +12,9 @@ from sqlalchemy import Connection, select
 from armarium.api import (
     FINISHED,
     GOING,
+    NAME_KEY,
     Rows,
+    by_name,
     job_holds,
     jobs,
     json_text,
@@ -169,7 +171,7 @@ def list_folders(conn: Connection) -> dict[str, Any]:
 def list_chains(conn: Connection) -> dict[str, Any]:
     """Ordered by folder and position."""
     return SavedChain.rows.list_all(
-        conn, order=(chains.c.folder_path, chains.c.sort_order, chains.c.name, chains.c.id)
+        conn, order=(chains.c.folder_path, chains.c.sort_order, by_name(chains.c.name), chains.c.id)
     )
 
 
@@ -202,9 +204,8 @@ def list_runs(
     (total,) = raw.execute(
         f"SELECT count(*) {_FROM if status else 'FROM workflow_run r'} WHERE {condition}", values
     ).fetchone()
-    order = (
-        f"{_COLUMNS[sort_by]} {sort_direction}, r.created_at {sort_direction}, r.thread_id {sort_direction}"
-    )
+    key = f"{NAME_KEY}(r.workflow_name)" if sort_by == "workflow_name" else _COLUMNS[sort_by]
+    order = f"{key} {sort_direction}, r.created_at {sort_direction}, r.thread_id {sort_direction}"
     rows = raw.execute(
         f"SELECT {_SELECT} {_FROM} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
         (*values, limit, offset),

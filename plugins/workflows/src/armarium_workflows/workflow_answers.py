@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Path
 from sqlalchemy import Connection
 
-from armarium.api import Engine, query
+from armarium.api import Engine, by_name, query
 from armarium_workflows.errors import unknown_workflow
 from armarium_workflows.ports import BUILT_IN, inputs_of, outputs_of
 from armarium_workflows.queries import WORKFLOWS
@@ -32,7 +32,7 @@ def stored_workflow(conn: Connection, engine: Engine, workflow_id: str) -> dict[
 @query("/api/workflows", summary="The workflows", answer=Workflows)
 def list_workflows(conn: Connection, engine: Engine) -> dict[str, Any]:
     """Those that ship, derived from the recipe jobs of the loaded plugins, then those of the project."""
-    order = (workflows.c.folder_path, workflows.c.sort_order, workflows.c.name, workflows.c.id)
+    order = (workflows.c.folder_path, workflows.c.sort_order, by_name(workflows.c.name), workflows.c.id)
     own = [{**row, "is_system": False} for row in WORKFLOWS.all(conn, order=order)]
     items = [
         shown_workflow(engine, workflow)

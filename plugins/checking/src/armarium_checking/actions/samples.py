@@ -28,7 +28,7 @@ from armarium_checking.records.samples import (
     sample_pages,
 )
 from armarium_checking.strata import BANDS, CHECKED, Bands, allocate, bands_of, parts_of
-from armarium_documents.api import documents, pages_under
+from armarium_documents.api import documents, pages_under, sibling_order
 
 Strata = dict[tuple[str, str], list[tuple[str, TextLine]]]
 """By run of pages and band: the page and the line of each line."""
@@ -189,7 +189,7 @@ def _selection(ctx: ActionContext, p: SampleCreate) -> tuple[list[PageOfLines], 
     tops = (
         select(document.id)
         .where(document.parent_id.is_(None), document.deleted_at.is_(None))
-        .order_by(document.sort_order, document.name)
+        .order_by(*sibling_order())
     )
     pages = pages_under(ctx.conn, p.scope_ids or list(ctx.conn.execute(tops).scalars()))
     if p.query is not None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Engine, json_text, query, raw_of
+from armarium.api import Engine, fold_letters, json_text, query, raw_of
 from armarium_checking.misreadings import Experience, mendings_of, words_in
 from armarium_checking.queries.checks import confirmed_by_persons
 from armarium_checking.queries.pages_of_words import PagesOfWords
@@ -19,7 +19,6 @@ from armarium_checking.records.proposals import DisputedLines
 from armarium_documents.api import documents, pages_under, representations
 from armarium_source_model.api import (
     counting_of_segments,
-    fold_letters,
     languages_of_segments,
     normalise,
     segments,

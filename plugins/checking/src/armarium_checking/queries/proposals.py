@@ -12,7 +12,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, Principal, json_text, query, raw_of
+from armarium.api import Engine, Library, Principal, fold_letters, fold_lines, json_text, query, raw_of
 from armarium_checking import errors
 from armarium_checking.hookspecs import armarium_checking_ink_says
 from armarium_checking.misreadings import (
@@ -33,8 +33,6 @@ from armarium_checking.records.proposals import Proposals, rejections
 from armarium_documents.api import representations
 from armarium_source_model.api import (
     counting_of_segments,
-    fold_letters,
-    fold_lines,
     languages_of_segments,
     page_texts,
     page_words,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Route, action, raw_of
+from armarium.api import NAME_KEY, ActionContext, Route, action, raw_of
 from armarium_documents.api import require_parent
 from armarium_documents.errors import in_trash, into_itself, not_a_sibling, sources_stays
 from armarium_documents.queries.tree import (
@@ -85,7 +85,7 @@ def _siblings(ctx: ActionContext, parent_id: str | None) -> list[tuple[str, int]
     return (
         raw_of(ctx.conn)
         .execute(
-            f"SELECT id, sort_order FROM document WHERE {condition} AND deleted_at IS NULL ORDER BY sort_order, name, id",
+            f"SELECT id, sort_order FROM document WHERE {condition} AND deleted_at IS NULL ORDER BY sort_order, {NAME_KEY}(name), id",
             values,
         )
         .fetchall()

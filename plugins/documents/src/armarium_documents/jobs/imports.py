@@ -17,6 +17,8 @@ from typing import Any, Literal
 from urllib.parse import quote, unquote_to_bytes
 
 from armarium.api import (
+    NAME_KEY,
+    Conflict,
     Invalid,
     JobContext,
     JobKind,
@@ -61,6 +63,8 @@ class Progress:
 
     after: list[str] = field(default_factory=list)
     """Position of the last file that is done with (a folder import); percent-encoded, for names that are not UTF-8."""
+    order: str = ""
+    """The order of the walk; empty in checkpoints that are older than that of names."""
     number: int = 0
     """How many of the named files are done with (a list import)."""
     folders: list[list[str]] = field(default_factory=list)
@@ -86,7 +90,7 @@ class Import:
         self.ctx = ctx
         self.args: ImportJobArgs = ctx.args
         # A copy: what is added later must not change what was stored.
-        self.kept = Progress(**deepcopy(ctx.checkpoint))
+        self.kept = Progress(**deepcopy(ctx.checkpoint) or {"order": NAME_KEY})
         self.nodes: list[dict[str, Any]] = []
         self.copied: dict[str, Path] = {}
         self.lines: list[tuple[Literal["info", "warning"], str]] = []
@@ -147,6 +151,12 @@ class Import:
             raise NotFound(
                 f"The folder {self.root.name} no longer exists; what was imported before stays.",
                 code="path_not_found",
+            )
+        if self.kept.after and self.kept.order != NAME_KEY:
+            raise Conflict(
+                "Files are imported in another order since this import was interrupted. Import the folder again: what is in"
+                " the project already is left as it is.",
+                code="import_out_of_order",
             )
         total = self._count()
         after: Position = tuple(os.fsdecode(unquote_to_bytes(name)) for name in self.kept.after)

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 import orjson
 from fastapi import Query
-from sqlalchemy import Boolean, Connection
+from sqlalchemy import Boolean, ColumnElement, Connection, FromClause
 
-from armarium.api import HIDDEN, AsOf, Engine, Json, paged, query, raw_of
+from armarium.api import HIDDEN, NAME_KEY, AsOf, Engine, Json, by_name, paged, query, raw_of
 from armarium_documents.dates.edtf import start_of
 from armarium_documents.errors import unknown_document
 from armarium_documents.hookspecs import armarium_documents_entity_count
@@ -41,14 +41,20 @@ SELECT = (
 )
 ONE = f"{SELECT} FROM document d WHERE d.id = ?"
 
-ORDER = "d.sort_order, d.name, d.id"
+ORDER = f"d.sort_order, {NAME_KEY}(d.name), d.id"
 """The order of siblings: placed by hand or import, ties by name."""
 
+
+def sibling_order(nodes: FromClause = documents) -> tuple[ColumnElement[Any], ...]:
+    """Return the same over *nodes*: the documents, or an alias of their table."""
+    return nodes.c.sort_order, by_name(nodes.c.name), nodes.c.id
+
+
 _SORTS = {
-    "sort_order": ("d.sort_order {0}, d.name {0}, d.id {0}"),
-    "document_date": ("date_begins(d.date_iso) {0} NULLS LAST, d.sort_order, d.name, d.id"),
-    "name": ("d.name {0}, d.id {0}"),
-    "created_at": ("d.created_at {0}, d.id {0}"),
+    "sort_order": f"d.sort_order {{0}}, {NAME_KEY}(d.name) {{0}}, d.id {{0}}",
+    "document_date": f"date_begins(d.date_iso) {{0}} NULLS LAST, {ORDER}",
+    "name": f"{NAME_KEY}(d.name) {{0}}, d.id {{0}}",
+    "created_at": "d.created_at {0}, d.id {0}",
 }
 SortKey = Literal["sort_order", "document_date", "name", "created_at"]
 SortDirection = Literal["asc", "desc"]
@@ -115,11 +121,10 @@ def children_page(
     }
     (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {condition}", parameters).fetchone()
     order = _order_of(raw, sort_by, sort_direction)
-    # First the page's ids, so that a far page walks the index and not the rows.
+    # First the page's ids, so that a far page walks the index and not the rows. A cross join keeps their order.
     rows = raw.execute(
         f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {condition} ORDER BY {order}"
-        f" LIMIT :limit OFFSET :offset)"
-        f" {SELECT} FROM page JOIN document d ON d.id = page.id ORDER BY {order}",
+        f" LIMIT :limit OFFSET :offset) {SELECT} FROM page CROSS JOIN document d ON d.id = page.id",
         parameters,
         # Fetched before processing: with four concurrent readers this is 10 to 30 % faster than row by row.
     ).fetchall()
@@ -255,7 +260,7 @@ def view(
 _BESIDE = (
     "SELECT d.id FROM document one CROSS JOIN document d ON d.parent_id IS one.parent_id WHERE one.id = ?"
     " AND d.deleted_at IS NULL AND d.doc_type NOT IN ({kinds})"
-    " AND (d.sort_order, d.name, d.id) {than} (one.sort_order, one.name, one.id) ORDER BY {order} LIMIT 1"
+    f" AND ({ORDER}) {{than}} (one.sort_order, {NAME_KEY}(one.name), one.id) ORDER BY {{order}} LIMIT 1"
 )
 
 

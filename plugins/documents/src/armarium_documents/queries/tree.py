@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from armarium.api import Conflict, json_text, raw_of, withheld_nodes
+from armarium.api import NAME_KEY, Conflict, json_text, raw_of, withheld_nodes
 from armarium_documents.errors import in_trash, not_a_container, too_deep, unknown_document
 
 MAX_LEVELS = 100
@@ -294,12 +294,12 @@ def walk_pages(conn: Connection, document_id: str) -> Iterator[str]:
 def pages_among(conn: Connection, document_id: str, ids: Sequence[str]) -> list[str]:
     """Return those of *ids* that are `pages_under` one document, in the same order, by walking up from each of them."""
     rows = raw_of(conn).execute(
-        "WITH RECURSIVE up(page, id, parent_id, level, sort_order, name) AS ("
-        " SELECT down.id, down.id, down.parent_id, 0, down.sort_order, down.name"
+        "WITH RECURSIVE up(page, id, parent_id, level, sort_order, named) AS ("
+        f" SELECT down.id, down.id, down.parent_id, 0, down.sort_order, {NAME_KEY}(down.name)"
         f" FROM json_each(:ids) j JOIN document down ON down.id = j.value WHERE down.deleted_at IS NULL AND ({_PAGE})"
-        " UNION ALL SELECT up.page, d.id, d.parent_id, up.level + 1, d.sort_order, d.name"
+        f" UNION ALL SELECT up.page, d.id, d.parent_id, up.level + 1, d.sort_order, {NAME_KEY}(d.name)"
         " FROM up JOIN document d ON d.id = up.parent_id WHERE up.id <> :top AND d.deleted_at IS NULL AND up.level < 1000)"
-        " SELECT page, id, sort_order, name FROM up ORDER BY level DESC",
+        " SELECT page, id, sort_order, named FROM up ORDER BY level DESC",
         {"ids": id_list(ids), "top": document_id},
     )
     paths: dict[str, list[tuple[int, str, str]]] = {}
@@ -335,10 +335,10 @@ def _walk_beneath(conn: Connection, ids: Sequence[str], which: str, for_processi
     skip = " AND NOT c.exclude_from_processing" if for_processing else ""
     # A recursive select that takes the deepest row first walks the tree depth first, siblings in order.
     rows = raw_of(conn).execute(
-        "WITH RECURSIVE down(id, doc_type, file_type, level, sort_order, name) AS ("
-        " SELECT d.id, d.doc_type, d.file_type, 0, j.key, d.name FROM json_each(:ids) j"
+        "WITH RECURSIVE down(id, doc_type, file_type, level, sort_order, named) AS ("
+        " SELECT d.id, d.doc_type, d.file_type, 0, j.key, '' FROM json_each(:ids) j"
         " JOIN document d ON d.id = j.value WHERE d.deleted_at IS NULL"
-        " UNION ALL SELECT c.id, c.doc_type, c.file_type, down.level + 1, c.sort_order, c.name"
+        f" UNION ALL SELECT c.id, c.doc_type, c.file_type, down.level + 1, c.sort_order, {NAME_KEY}(c.name)"
         f" FROM down JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL{skip}"
         " AND down.level < 1000 ORDER BY 4 DESC, 5, 6, 1)"
         f" SELECT id FROM down WHERE {which}",

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, ServiceError, is_among
+from armarium.api import Engine, Library, ServiceError, is_among, name_key
 from armarium_checking.api import verdicts
 from armarium_documents.api import documents, pages_under, primary_row
 from armarium_exports.pages import Block, Line, readable_page
@@ -148,7 +148,7 @@ def _knowledge(
     for statement in statements:
         for entity_id in statement["entity_ids"]:
             entities[entity_id]["statements"].append(statement["id"])
-    content.entities = sorted(entities.values(), key=lambda entity: (entity["name"].casefold(), entity["id"]))
+    content.entities = sorted(entities.values(), key=lambda entity: (name_key(entity["name"]), entity["id"]))
     content.statements = statements
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select
 
 from armarium.api import ActionContext, is_among
-from armarium_documents.api import documents, place_documents
+from armarium_documents.api import documents, place_documents, sibling_order
 
 STEP = 1024
 """The gap between neighbours, so that another one fits in between later."""
@@ -35,7 +35,7 @@ def _children(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
     query = select(documents.c.id, documents.c.sort_order).where(
         documents.c.parent_id == folder_id, documents.c.deleted_at.is_(None)
     )
-    rows = conn.execute(query.order_by(documents.c.sort_order, documents.c.name, documents.c.id))
+    rows = conn.execute(query.order_by(*sibling_order()))
     return [(identity, place) for identity, place in rows]
 
 

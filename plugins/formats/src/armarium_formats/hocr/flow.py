@@ -9,7 +9,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
-from armarium.api import Sign
+from armarium.api import Sign, is_unspaced
 from armarium_formats.glyphs import places_of_glyphs
 from armarium_formats.hocr.titles import ESTIMATED, box_of, class_of, numbers, properties
 from armarium_formats.markup.blanks import styles_on
@@ -17,7 +17,7 @@ from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageSegment, PageText, kept_by
 from armarium_formats.shapes import Box, corners
-from armarium_source_model.api import LetterPlaces, is_unspaced
+from armarium_source_model.api import LetterPlaces
 
 if TYPE_CHECKING:
     from lxml import etree

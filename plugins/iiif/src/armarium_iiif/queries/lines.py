@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from armarium.api import Library
+from armarium.api import Library, words_of
 from armarium_documents.api import renditions
 from armarium_iiif.errors import no_frame
 from armarium_iiif.places import ANNOTATION, GRANULARITY, PRESENTATION, Places
@@ -23,7 +23,6 @@ from armarium_source_model.api import (
     read_lines,
     reading_rule,
     rect_of,
-    words_of,
     words_of_pass,
     working_pass,
 )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, Row, and_, false, or_, select, true
 
-from armarium.api import is_among, json_text, query, raw_of
+from armarium.api import by_name, is_among, json_text, query, raw_of
 from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import merged_entity
 from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed
@@ -141,7 +141,7 @@ def list_entities(
         own, other = claim_entities.alias("one"), claim_entities.alias("other")
         beside = select(other.c.entity_id).join(own, own.c.claim_id == other.c.claim_id)
         where += [entities.c.id.in_(beside.where(own.c.entity_id == entity_id)), entities.c.id != entity_id]
-    order = (entities.c.canonical_name, entities.c.id)
+    order = (by_name(entities.c.canonical_name), entities.c.id)
     is_whole = all(
         parameter is None for parameter in (q, entity_type, curation_state, document_id, entity_id)
     )

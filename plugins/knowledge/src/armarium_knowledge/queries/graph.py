@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import is_among, json_text, query, raw_of
+from armarium.api import by_name, is_among, json_text, query, raw_of
 from armarium_knowledge.folding import fold
 from armarium_knowledge.queries.claims import shown_claims
 from armarium_knowledge.queries.entities import entity, in_words, shown_entities, survivor_of
@@ -119,7 +119,11 @@ def search(
             name_conditions = [in_words(entities.c.folded_names, q), NOT_MERGED]
             if hidden.entities:
                 name_conditions.append(~is_among(entities.c.id, hidden.entities))
-            exact = (entities.c.folded_names != fold(q), entities.c.canonical_name, entities.c.id)
+            exact = (
+                entities.c.folded_names != fold(q),
+                by_name(entities.c.canonical_name),
+                entities.c.id,
+            )
             rows = Entity.rows.page(conn, *name_conditions, order=exact, limit=limit, offset=0)["items"]
             hits["entities"] = shown_entities(conn, rows)
         if "claims" in kinds:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, or_, select
 
-from armarium.api import is_among
+from armarium.api import by_name, is_among, name_key
 from armarium_knowledge.folding import fold
 from armarium_knowledge.matching import Candidate, compare_names
 from armarium_knowledge.queries.entities import in_words, shown_entities
@@ -190,7 +190,9 @@ def _answer(conn: Connection, names: _Names, question: Question) -> list[dict[st
         score = by_name if not met else (1 - BY_PROPERTIES) * by_name + BY_PROPERTIES * by_properties
         if question.name or question.ids or by_properties:
             scored.append((round(100 * score, 2), by_name, by_properties, row))
-    scored.sort(key=lambda candidate: (-candidate[0], candidate[3]["canonical_name"], candidate[3]["id"]))
+    scored.sort(
+        key=lambda candidate: (-candidate[0], name_key(candidate[3]["canonical_name"]), candidate[3]["id"])
+    )
     sure = [candidate for candidate in scored if candidate[1] == 1.0 and candidate[2] == 1.0]
     return [
         {
@@ -242,7 +244,7 @@ def entity_rows(
     conn: Connection, *where: ColumnElement[bool], limit: int, offset: int = 0
 ) -> list[dict[str, Any]]:
     """Return entities as answered, by name, each with `parent` as `{id, name}` if it has one that is shown."""
-    order = (entities.c.canonical_name, entities.c.id)
+    order = (by_name(entities.c.canonical_name), entities.c.id)
     page = Entity.rows.page(conn, *where, order=order, limit=limit, offset=offset)
     rows = shown_entities(conn, page["items"])
     parent_ids = {row["parent_id"] for row in rows if row["parent_id"]}

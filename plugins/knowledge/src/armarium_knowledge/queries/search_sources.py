@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 
-from armarium.api import is_among
+from armarium.api import by_name, is_among
 from armarium_documents.api import documents
 from armarium_knowledge.folding import fold
 from armarium_knowledge.queries.claims import claim
@@ -53,7 +53,7 @@ def _search_entities(conn: Connection, words: tuple[str, ...], most: int) -> Ite
         NOT_MERGED,
         _fits(entities.c.folded_names, words),
         *_make_conditions(entities, HiddenKnowledge(conn).entities),
-        order=(func.length(entities.c.canonical_name), entities.c.canonical_name, entities.c.id),
+        order=(func.length(entities.c.canonical_name), by_name(entities.c.canonical_name), entities.c.id),
         limit=most,
         offset=0,
     )

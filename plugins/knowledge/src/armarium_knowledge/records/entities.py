@@ -14,6 +14,7 @@ from armarium.api import (
     Params,
     Record,
     Structure,
+    by_name,
     listed,
     missing,
     paged,
@@ -154,7 +155,7 @@ NOT_MERGED = entities.c.merged_into_id.is_(None)
 """Which entities are listed: a condition without parameters, or SQLite would not use the index of those."""
 Index(
     "ix_entity_listed",
-    entities.c.canonical_name,
+    by_name(entities.c.canonical_name),
     entities.c.id,
     # So that words are looked for in the index: the rows are many times as wide.
     entities.c.folded_names,

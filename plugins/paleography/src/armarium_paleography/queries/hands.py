@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, is_among, query
+from armarium.api import Engine, Library, by_name, is_among, query
 from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, live_ids, stands
 from armarium_paleography.records.hands import (
     Attribution,
@@ -33,7 +33,9 @@ def list_hands(
 ) -> dict[str, Any]:
     """Ordered by label."""
     conditions = () if include_withdrawn else (live(hands),)
-    return list_rows(HANDS, conn, *conditions, order=(hands.c.label, hands.c.id), limit=limit, offset=offset)
+    return list_rows(
+        HANDS, conn, *conditions, order=(by_name(hands.c.label), hands.c.id), limit=limit, offset=offset
+    )
 
 
 @query("/api/hands/segment/{segment_id}", summary="The hands of a segment", answer=SegmentHands)

@@ -8,7 +8,7 @@ from unicodedata import normalize
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, func, select, true
 
-from armarium.api import query
+from armarium.api import by_name, query
 from armarium_paleography.errors import nothing_asked
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, live_ids, stands
@@ -67,7 +67,7 @@ def list_letterforms(
 @query("/api/letterforms/allographs", summary="The allographs of the project", answer=Allographs, refusals=())
 def list_allographs(conn: Connection) -> dict[str, Any]:
     """The live allographs, ordered by character and name."""
-    ordered = (allographs.c.character, allographs.c.name, allographs.c.id)
+    ordered = (allographs.c.character, by_name(allographs.c.name), allographs.c.id)
     return ALLOGRAPHS.list_all(conn, live(allographs), order=ordered)
 
 

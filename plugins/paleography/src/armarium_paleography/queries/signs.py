@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import query
+from armarium.api import by_name, query
 from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, stands
 from armarium_paleography.records.marks import Instance, Instances, Sign, Signs, instances, signs
 
@@ -24,7 +24,9 @@ def list_signs(
 ) -> dict[str, Any]:
     """Ordered by name."""
     conditions = () if include_withdrawn else (live(signs),)
-    return list_rows(SIGNS, conn, *conditions, order=(signs.c.name, signs.c.id), limit=limit, offset=offset)
+    return list_rows(
+        SIGNS, conn, *conditions, order=(by_name(signs.c.name), signs.c.id), limit=limit, offset=offset
+    )
 
 
 @query("/api/signs/{sign_id}/instances", summary="The instances of a sign", answer=Instances)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from armarium.api import Engine
+from armarium.api import Engine, by_name
 from armarium_reading.models import providers
 from armarium_reading.providers import keys
 from armarium_reading.providers.openai import ModelHub
@@ -37,6 +37,6 @@ def hub_access(engine: Engine) -> HubAccess | None:
                 providers.c.enabled,
                 providers.c.key_name.is_not(None),
             )
-            .order_by(providers.c.sort_order, providers.c.name)
+            .order_by(providers.c.sort_order, by_name(providers.c.name))
         ).first()
     return None if row is None else HubAccess(keys.fetch(engine, row.key_name, row.name), row.api_base)

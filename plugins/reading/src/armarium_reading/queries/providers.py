@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, or_, select
 
-from armarium.api import Rows
+from armarium.api import Rows, by_name
 from armarium_reading import errors
 from armarium_reading.models import provider_models, providers
 
@@ -22,7 +22,7 @@ def provider_answer(row: Row[Any]) -> dict[str, Any]:
 
 def list_providers(conn: Connection) -> list[dict[str, Any]]:
     """Return all providers in order."""
-    order = (providers.c.sort_order, providers.c.name)
+    order = (providers.c.sort_order, by_name(providers.c.name))
     return [provider_answer(row) for row in conn.execute(select(providers).order_by(*order))]
 
 
@@ -45,7 +45,7 @@ def list_models(conn: Connection, provider_id: str) -> list[dict[str, Any]]:
 
 
 def _models_of(conn: Connection, provider_id: str) -> list[dict[str, Any]]:
-    order = (provider_models.c.sort_order, provider_models.c.name)
+    order = (provider_models.c.sort_order, by_name(provider_models.c.name))
     return _MODELS.all(conn, provider_models.c.provider_id == provider_id, order=order)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, is_among, json_text, raw_of, withheld_nodes
-from armarium_documents.api import documents, pages_under
+from armarium_documents.api import documents, pages_under, sibling_order
 from armarium_reading.api import going_download
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import cards_for, chosen_ids
@@ -147,7 +147,7 @@ def all_pages(conn: Connection) -> list[str]:
             documents.c.deleted_at.is_(None),
             documents.c.exclude_from_processing.is_(False),
         )
-        .order_by(documents.c.sort_order, documents.c.name, documents.c.id)
+        .order_by(*sibling_order())
     ).scalars()
     return whole_pages(pages_under(conn, list(tops), for_processing=True), conn)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, query
+from armarium.api import Engine, Library, by_name, query
 from armarium_paleography.api import hands
 from armarium_recipes.bakeoffs.refusals import unknown_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer
@@ -50,7 +50,7 @@ def list_champions(conn: Connection) -> dict[str, Any]:
         select(champions, hands.c.label)
         .join(hands, hands.c.id == champions.c.hand_id)
         .where(hands.c.withdrawn_at.is_(None))
-        .order_by(hands.c.label, hands.c.id)
+        .order_by(by_name(hands.c.label), hands.c.id)
     )
     items = [champion_answer(dict(row._mapping)) for row in conn.execute(joined)]
     return {"items": items, "count": len(items)}

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from armarium.api import fold_lines
 from armarium_search.language import Term
 from armarium_search.queries.candidates import visible_text
 from armarium_search.queries.question_sql import SearchQuestion
-from armarium_source_model.api import HYPHENS, fold_lines, goes_on, page_texts, places_of_words, segments
+from armarium_source_model.api import HYPHENS, goes_on, page_texts, places_of_words, segments
 
 MOST_LINES = 5
 """How many lines of one page are shown."""

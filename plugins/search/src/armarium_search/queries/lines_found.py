@@ -11,7 +11,7 @@ from typing import NamedTuple
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, words_of
 from armarium_documents.api import pages_among, walk_pages
 from armarium_search.contributions import scopes_of
 from armarium_search.errors import no_such_page
@@ -22,7 +22,7 @@ from armarium_search.queries.candidates import standing, visible_text
 from armarium_search.queries.excerpts import found_words, ranges_of, texts_of_pages
 from armarium_search.queries.question_sql import SearchQuestion, ask
 from armarium_search.schemas import SearchParams
-from armarium_source_model.api import page_texts, words_of
+from armarium_source_model.api import page_texts
 
 MOST_PAGES_OF_TERMS = 1_000
 """On how many pages terms are counted."""

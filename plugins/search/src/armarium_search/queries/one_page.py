@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from armarium.api import NAME_KEY
 from armarium_documents.api import documents, span_between
 from armarium_search.models import name_index, names, text_index
 from armarium_search.queries.candidates import (
@@ -93,7 +94,7 @@ def count(question: SearchQuestion, candidates: WeighedCandidates) -> int:
 
 # As in the dataset query, a date without a beginning (../1750) stands with the year in which it ends.
 _DATE = f"iif(n.first_day = {span_between(None, None).start}, n.last_day - (n.last_day % 10000 + 10000) % 10000, n.first_day)"
-_KEYS = {"name": "lower(d.name)", "date": _DATE, "size": "json_extract(d.metadata, '$.file_size')"}
+_KEYS = {"date": _DATE, "size": "json_extract(d.metadata, '$.file_size')"}
 
 
 def order_of(by: str, direction: str) -> str:
@@ -104,6 +105,8 @@ def order_of(by: str, direction: str) -> str:
     way = "ASC" if direction == "asc" else "DESC"
     if by == "relevance":
         return f"d.updated_at {way}, d.id {way}"
+    if by == "name":
+        return f"{NAME_KEY}(d.name) {way}, d.id"
     return f"{_KEYS[by]} IS NULL, {_KEYS[by]} {way}, d.id"
 
 

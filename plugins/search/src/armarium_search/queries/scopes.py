@@ -5,12 +5,11 @@ from __future__ import annotations
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import raw_of
+from armarium.api import raw_of, words_of
 from armarium_documents.api import annotation_table, classifications, documents
 from armarium_search.hookspecs import Scope
 from armarium_search.models import name_index, names
 from armarium_search.queries.dates_asked import require_span
-from armarium_source_model.api import words_of
 
 
 def find_named(conn: Connection, text: str) -> set[str]:

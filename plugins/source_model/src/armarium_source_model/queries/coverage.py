@@ -9,7 +9,7 @@ from fastapi import Query
 from sqlalchemy import Connection, select
 
 from armarium.api import Engine, json_text, query, raw_of
-from armarium_documents.api import documents, pages_under, thumbnails
+from armarium_documents.api import documents, pages_under, sibling_order, thumbnails
 from armarium_source_model.errors import ids_or_folder
 from armarium_source_model.makers import line_makers, sum_makers
 from armarium_source_model.queries.passes import reading_rule, working_passes
@@ -70,7 +70,7 @@ def _tops(conn: Connection) -> list[str]:
     statement = (
         select(document.id)
         .where(document.parent_id.is_(None), document.deleted_at.is_(None))
-        .order_by(document.sort_order, document.name)
+        .order_by(*sibling_order())
     )
     return list(conn.execute(statement).scalars())
 

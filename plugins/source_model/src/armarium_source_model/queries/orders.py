@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import AsOf, Invalid, NotFound, Rows, query
+from armarium.api import NAME_KEY, AsOf, Invalid, NotFound, Rows, query
 from armarium_documents.api import documents, representations, require_document
 from armarium_source_model.errors import order_deleted, unknown_entry, unknown_order
 from armarium_source_model.models import order_entries, reading_orders
@@ -264,7 +264,7 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
         row[0]
         for row in conn.exec_driver_sql(
             f"SELECT s.id FROM {documents} d JOIN {documents} s ON s.parent_id IS d.parent_id "
-            "WHERE d.id = ? AND s.deleted_at IS NULL ORDER BY s.sort_order, s.name, s.id",
+            f"WHERE d.id = ? AND s.deleted_at IS NULL ORDER BY s.sort_order, {NAME_KEY}(s.name), s.id",
             (document_id,),
         )
     ]

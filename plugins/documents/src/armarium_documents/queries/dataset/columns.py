@@ -16,6 +16,7 @@ import numpy as np
 import orjson
 import polars as pl
 
+from armarium.api import name_key
 from armarium_documents.queries.dataset.values import NO_VALUE, Value, compose, read_values
 from armarium_documents.schemas.dataset import FIELDS
 
@@ -166,6 +167,7 @@ class Table:
         self.ids, self.attributed, self.order = rows["id"], rows["attributed"], rows["order"]
         self.live = rows["live"] & ~gone
         self._folders: dict[str | None, list[str]] | None = None
+        self._name_keys: dict[str, pl.Series] = {}
 
     def column(self, name: str) -> tuple[pl.Series, pl.DataFrame]:
         """Return the code of every row, and the readings of the values by code."""
@@ -183,6 +185,12 @@ class Table:
             offset += column.values.height
         # The first part is not copied: only what was read since is.
         return pl.concat(codes, rechunk=False), pl.concat(values, rechunk=False)
+
+    def name_keys(self, name: str) -> pl.Series:
+        """Return, by code, by which key the text of each value is sorted; null where it has none."""
+        if name not in self._name_keys:
+            self._name_keys[name] = name_keys_of(self.column(name)[1]["text"])
+        return self._name_keys[name]
 
     def folders(self) -> dict[str | None, list[str]]:
         """Return, by folder, its live subfolders that contain something."""
@@ -217,6 +225,12 @@ class Table:
                 pl.concat([NO_VALUE, values[used]]).rechunk(),
             )
         return ReadPart(rows, columns)
+
+
+def name_keys_of(texts: pl.Series) -> pl.Series:
+    """Return by which key each of *texts* is sorted (`name_key`); null stays null."""
+    keys = [None if text is None else name_key(text) for text in texts]
+    return pl.Series(values=keys, dtype=pl.String)
 
 
 def _scatter_codes(number: int, at: pl.Series, codes: pl.Series) -> pl.Series:

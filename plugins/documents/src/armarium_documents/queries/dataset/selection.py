@@ -13,7 +13,7 @@ import orjson
 import polars as pl
 
 from armarium_documents.dates.edtf import FIRST_OF_SEASONS, label_of
-from armarium_documents.queries.dataset.columns import PARENT, Table
+from armarium_documents.queries.dataset.columns import PARENT, Table, name_keys_of
 from armarium_documents.queries.dataset.values import compose, members_of, number_parts, read_members
 from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort, days_asked
 
@@ -149,10 +149,17 @@ def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
         # Names are compared only where the order does not decide.
         last = frame["order"].bottom_k(most).max()
         frame = frame.filter(pl.col("order") <= pl.lit(last))
-    codes, values = table.column("document.name")
-    names = values["text"].gather(codes.gather(frame["row"]))
-    frame = frame.with_columns(name=names, id=table.ids.gather(frame["row"]))
-    return frame.sort("order", "name", "id")["id"].slice(query.offset, query.limit).to_list()
+    frame = frame.with_columns(id=table.ids.gather(frame["row"]))
+    tied = frame["order"].is_duplicated()
+    if tied.any():
+        codes, values = table.column("document.name")
+        keys = name_keys_of(values["text"].gather(codes.gather(frame["row"].filter(tied))))
+        same = frame.filter(tied).with_columns(name=keys)
+        frame = pl.concat([frame.filter(~tied), same], how="diagonal")
+        frame = frame.sort("order", "name", "id")
+    else:
+        frame = frame.sort("order")
+    return frame["id"].slice(query.offset, query.limit).to_list()
 
 
 def _ranks(table: Table, sort: Sort) -> pl.Series:
@@ -160,13 +167,14 @@ def _ranks(table: Table, sort: Sort) -> pl.Series:
     codes, values = table.column(sort.attr)
     number = [pl.col("number"), pl.col("low")]
     keys = {"number": number, "rating": number, "checkbox": [_checked, pl.col("low")], "date": [_start]}.get(
-        sort.type, [_folded]
+        sort.type
     )
-    named = [key.alias(f"key{at}") for at, key in enumerate(keys)]
+    by_text = [pl.lit(table.name_keys(sort.attr))] if keys is None else []
+    named = [key.alias(f"key{at}") for at, key in enumerate(keys or by_text)]
     keyed = values.select(named).with_row_index("code")
     names = keyed.columns[1:]
     lists = _find_lists(values)
-    if keys[0] is not _folded and len(lists):
+    if keys is not None and len(lists):
         members = read_members(values["json"].gather(lists).to_list())
         keyed = keyed.vstack(members.select(lists.gather(members["list"]).alias("code"), *named))
     keyed = keyed.filter(pl.col("key0").is_not_null()).sort(names, descending=sort.direction == "desc")

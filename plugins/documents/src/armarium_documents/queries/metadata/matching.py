@@ -10,7 +10,7 @@ from typing import NamedTuple
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import raw_of
+from armarium.api import NAME_KEY, raw_of
 from armarium_documents.cells import text_of
 from armarium_documents.queries.metadata.columns import Column
 from armarium_documents.queries.tree import require_live
@@ -18,9 +18,9 @@ from armarium_documents.queries.tree import require_live
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 
 BENEATH = (
-    "WITH RECURSIVE down(id, level, sort_order, name, path) AS ("
-    " SELECT d.id, 0, d.sort_order, d.name, {above} || '/' || d.name FROM document d WHERE {top} AND d.deleted_at IS NULL"
-    " UNION ALL SELECT c.id, down.level + 1, c.sort_order, c.name, down.path || '/' || c.name FROM down"
+    "WITH RECURSIVE down(id, level, sort_order, named, name, path) AS ("
+    f" SELECT d.id, 0, d.sort_order, {NAME_KEY}(d.name), d.name, {{above}} || '/' || d.name FROM document d WHERE {{top}} AND d.deleted_at IS NULL"
+    f" UNION ALL SELECT c.id, down.level + 1, c.sort_order, {NAME_KEY}(c.name), c.name, down.path || '/' || c.name FROM down"
     " JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL AND down.level < 1000"
     # SQLite leaves out the order of a part of a join, unless the part has a limit.
     " ORDER BY 2 DESC, 3, 4, 1 LIMIT -1)"

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import raw_of
+from armarium.api import name_key, raw_of
 from armarium_documents.cells import write_cell
 from armarium_documents.flags import FLAGS
 from armarium_documents.queries.metadata.matching import beneath
@@ -56,7 +56,7 @@ def metadata_table(
         parameters,
     ):
         attributes += [declaration["key"] for declaration in orjson.loads(declared)]
-    attributes = sorted({*attributes, "tags"})
+    attributes = sorted({*attributes, "tags"}, key=name_key)
     columns = ", ".join(f"d.{field}" for field in own)
     rows = raw.execute(
         f"{start} SELECT d.id, w.path, d.doc_type, {columns}, d.attributes {source} {order}", parameters

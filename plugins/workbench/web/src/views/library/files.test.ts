@@ -11,6 +11,13 @@ test('three hundred files go in parts, in the order of their numbers', () => {
   );
 });
 
+test('names are in the order of the engine', () => {
+  const names = ['9.jpg', '10.jpg', 'Ávila 2/z.jpg', 'avila_3/a.jpg', 'AVILA.jpg', 'Ávila.jpg', 'zeta.jpg'];
+  expect(inParts([...names].reverse().map((name) => file(name))).flat()).toEqual(
+    names.map((name) => file(name)),
+  );
+});
+
 test('a picture and its layout file are never parted', () => {
   const parts = inParts(
     Array.from({ length: 61 }, (_, index) => [file(`${index}.jpg`, 3e6), file(`${index}.xml`)]).flat(),

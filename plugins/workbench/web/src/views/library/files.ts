@@ -48,22 +48,38 @@ export const chosen = (files: FileList): Given[] =>
 
 const stem = (path: string) => path.replace(/\.[^./]*$/, '');
 
+const LETTERS = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+const words = (name: string) => name.replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ').trim();
+
+/** Folder by folder as the engine sorts names: without case, accents and punctuation, numbers by value, ties as written. */
+function comparePaths(one: string, other: string): number {
+  const others = other.split('/');
+  for (const [depth, name] of one.split('/').entries()) {
+    const beside = others[depth] ?? '';
+    if (name !== beside) return LETTERS.compare(words(name), words(beside)) || (name < beside ? -1 : 1);
+  }
+  return 0;
+}
+
 /** Parts of at most 40 files or 64 MiB, in the order of names; a picture and its layout file stay together. */
 export function inParts(given: Given[]): Given[][] {
-  const sorted = [...given].sort((a, b) => a.path.localeCompare(b.path, undefined, { numeric: true }));
+  const together = new Map<string, Given[]>();
+  for (const one of [...given].sort((a, b) => comparePaths(a.path, b.path))) {
+    const key = stem(one.path);
+    together.set(key, [...(together.get(key) ?? []), one]);
+  }
   const parts: Given[][] = [];
   let part: Given[] = [];
   let size = 0;
-  for (const one of sorted) {
-    const full = part.length >= MOST_FILES || size + one.file.size > MOST_BYTES;
-    const last = part.at(-1);
-    if (last && full && stem(last.path) !== stem(one.path)) {
+  for (const files of together.values()) {
+    const more = files.reduce((sum, one) => sum + one.file.size, 0);
+    if (part.length > 0 && (part.length >= MOST_FILES || size + more > MOST_BYTES)) {
       parts.push(part);
       part = [];
       size = 0;
     }
-    part.push(one);
-    size += one.file.size;
+    part.push(...files);
+    size += more;
   }
   if (part.length > 0) parts.push(part);
   return parts;

@@ -1,0 +1,1 @@
+"""Names that people give: in NFC, with folded letters, in order."""
