@@ -47,7 +47,7 @@ test('a third language is one file, which is offered by its name and leaves what
     await server.close();
     rmSync(folder, { recursive: true });
   }
-});
+}, 60_000);
 
 test('a sentence of the engine is said in the chosen language, with the names that are in it as they are', async () => {
   const said = 'Sent 0001.jpg, 0002.jpg, 0003.jpg and 5 more to the Trash';
