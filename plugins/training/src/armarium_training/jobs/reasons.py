@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from armarium.api import JobContext, JobKind, NotFound, ServiceError, now
+from armarium.api import CannotGoOn, JobContext, JobKind, NotFound, ServiceError, now
 from armarium_reading.api import list_episodes
 from armarium_source_model.api import CannotScore, total_rate, word_rate
 from armarium_training import cards
@@ -178,8 +178,9 @@ def _read(job: JobContext, contender: Any, arm: str, line: TaughtLine, picture: 
             model=contender.model,
             answer=Reasoned if arm == "why" else None,
         )
-    except ServiceError as error:
-        if error.code not in ("answer_not_valid", "provider_failed"):
+    except (ServiceError, CannotGoOn) as error:
+        # A provider that refuses whatever it is asked leaves the other contenders to be measured.
+        if error.code not in ("answer_not_valid", "provider_failed", "provider_refused"):
             raise
         # Not to answer is no reading: the line is not measured.
         return {"text": None, "seconds": time.monotonic() - began, "uncertain": False}
