@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from typing import Any
 
+from armarium.api import name_key
 from armarium_documents.dates.edtf import Span, bin_of, date_in, span_asked, span_of, start_of
 from proofs.listing_project import ATTRIBUTES, HARMFUL, KINDS, VALUES, ListingProject
 
@@ -210,14 +211,14 @@ class DatasetCases:
 
     def order_rows(self, rows: list[Row], sort: Row | None) -> list[Row]:
         if sort is None:
-            return sorted(rows, key=lambda row: (row["sort_order"], row["name"], row["id"]))
-        placed = sorted(rows, key=lambda row: (row["name"], row["id"]))
+            return sorted(rows, key=lambda row: (row["sort_order"], name_key(row["name"]), row["id"]))
+        placed = sorted(rows, key=lambda row: (name_key(row["name"]), row["id"]))
 
         def key(row: Row) -> Any:
             value = self.value_at(row, sort["attr"])
             if not isinstance(value, list) or sort["type"] not in ("number", "rating", "checkbox", "date"):
                 read = read_typed(value, sort["type"])
-                return read.casefold() if isinstance(read, str) else read
+                return name_key(read) if isinstance(read, str) else read
             members = [read_typed(member, sort["type"]) for member in value if member is not None]
             among = [member for member in members if member is not None]
             return (min if sort["direction"] == "asc" else max)(among, default=None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from armarium.api import name_key
 from armarium.jobs.activity import ACTIVITY_TYPES
 from proofs.listing_project import HARMFUL, ListingProject
 
@@ -118,7 +119,7 @@ def _all_documents(ground: ListingProject, home: str) -> list[Row]:
 def sorted_documents(rows: list[Row], query: Row) -> list[Row]:
     """Return documents in the requested order; those without a date come last either way."""
     by, down = query.get("sort_by", "sort_order"), query.get("sort_direction", "asc") == "desc"
-    placed = sorted(rows, key=lambda row: (row["sort_order"], row["name"], row["id"]))
+    placed = sorted(rows, key=lambda row: (row["sort_order"], name_key(row["name"]), row["id"]))
     if by == "document_date":
         dated = [row for row in placed if row["date_iso"] is not None]
         dated.sort(key=lambda row: row["date_iso"], reverse=down)
@@ -131,8 +132,8 @@ def sorted_documents(rows: list[Row], query: Row) -> list[Row]:
             )
         return dated + [row for row in placed if row["date_iso"] is None]
     keys: dict[str, Callable[[Row], Any]] = {
-        "sort_order": lambda row: (row["sort_order"], row["name"], row["id"]),
-        "name": lambda row: (row["name"], row["id"]),
+        "sort_order": lambda row: (row["sort_order"], name_key(row["name"]), row["id"]),
+        "name": lambda row: (name_key(row["name"]), row["id"]),
         "created_at": lambda row: (row["created_at"], row["id"]),
     }
     return sorted(rows, key=keys[by], reverse=down)

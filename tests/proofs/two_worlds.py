@@ -26,6 +26,7 @@ from armarium.errors import ServiceError
 from armarium.history import audit
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
+from armarium.store.name_order import register_name_key
 from armarium.store.tables import Json, rules_of
 from armarium.web.app import create_app
 from proofs.api_project import TOKEN, ApiProject
@@ -281,6 +282,7 @@ class TwoWorlds:
     def _write_otherwise(self, file: Path) -> None:
         """Give the rows that are withheld other texts, dates and numbers."""
         raw = sqlite3.connect(file)
+        register_name_key(raw)
         guards = raw.execute(
             "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND"
             " (sql LIKE '%__history%' OR sql LIKE '%RAISE(%')"

@@ -283,7 +283,10 @@ def test_pages_that_may_not_leave_stay_though_the_name_of_the_provider_is_not_fo
     monkeypatch.setattr("socket.getaddrinfo", fails)
     provider.add_to(project.engine, "Lost", host="http://models.invalid")
     assert expect_refusal(project, provider, provider="Lost").code == "pages_may_not_leave"
-    assert expect_refusal(project, provider, provider="Lost", pages_may_leave=True).code == "unreachable"
+    assert (
+        expect_refusal(project, provider, provider="Lost", pages_may_leave=True).code
+        == "provider_unreachable"
+    )
 
 
 def test_a_provider_is_local_by_its_address_not_by_its_type(

@@ -39,6 +39,7 @@ class KilledContext:
         self.job_id = self.set_id = set_id
         self.stop: str | None = None
         """Never asked to stop: it is killed."""
+        self.remark: str | None = None
 
     def _tick(self) -> None:
         self.calls -= 1
