@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -195,9 +194,8 @@ def test_a_page_of_children_is_read_from_the_index(library: Library, sort_by: An
         raw.set_trace_callback(statements.append)
         queries.children_page(raw, sources_of(library), sort_by=sort_by, limit=200, offset=5000)
         raw.set_trace_callback(None)
-        page = re.search(r"AS MATERIALIZED \((.*?)\) SELECT", statements[-1])
-        assert page is not None, statements
-        plan = raw.execute(f"EXPLAIN QUERY PLAN {page[1]}").fetchall()
+        (page,) = [statement for statement in statements if " OFFSET " in statement]
+        plan = raw.execute(f"EXPLAIN QUERY PLAN {page}").fetchall()
     words = " ".join(row[3] for row in plan)
     assert index in words
     assert "TEMP B-TREE" not in words

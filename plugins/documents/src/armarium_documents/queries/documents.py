@@ -10,7 +10,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Boolean, ColumnElement, Connection, FromClause
 
-from armarium.api import HIDDEN, NAME_KEY, AsOf, Engine, Json, by_name, paged, query, raw_of
+from armarium.api import HIDDEN, NAME_KEY, AsOf, Engine, Json, by_name, json_text, paged, query, raw_of
 from armarium_documents.dates.edtf import start_of
 from armarium_documents.errors import unknown_document
 from armarium_documents.hookspecs import armarium_documents_entity_count
@@ -121,12 +121,15 @@ def children_page(
     }
     (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {condition}", parameters).fetchone()
     order = _order_of(raw, sort_by, sort_direction)
-    # First the page's ids, so that a far page walks the index and not the rows. A cross join keeps their order.
-    rows = raw.execute(
-        f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {condition} ORDER BY {order}"
-        f" LIMIT :limit OFFSET :offset) {SELECT} FROM page CROSS JOIN document d ON d.id = page.id",
+    # First the page's ids, so that a far page walks the index and not the rows.
+    ids = raw.execute(
+        f"SELECT d.id FROM document d WHERE {condition} ORDER BY {order} LIMIT :limit OFFSET :offset",
         parameters,
-        # Fetched before processing: with four concurrent readers this is 10 to 30 % faster than row by row.
+    ).fetchall()
+    # Fetched before processing: with four concurrent readers this is 10 to 30 % faster than row by row.
+    rows = raw.execute(
+        f"{SELECT} FROM json_each(?) j CROSS JOIN document d ON d.id = j.value ORDER BY j.key",
+        (json_text([document_id for (document_id,) in ids]),),
     ).fetchall()
     return [value_of(row) for row in rows], total
 
