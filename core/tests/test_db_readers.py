@@ -160,3 +160,13 @@ def test_a_reader_returned_after_closing_is_closed(db: Database) -> None:
         assert lines(late) == 0
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         lines(late)
+
+
+def test_a_database_is_closed_though_the_disk_refuses_its_last_transaction(db: Database) -> None:
+    with db.write() as conn:
+        writer = raw_of(conn)
+    # As on a failing disk, no statement comes to its end.
+    writer.set_progress_handler(lambda: 1, 1)
+    db.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        lines(writer)

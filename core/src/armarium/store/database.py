@@ -344,7 +344,8 @@ class Database:
             if self.visibility is not None:
                 self.visibility.close()
             if self._writer is not None:
-                with suppress(DBAPIError):
+                # The transaction is begun by SQLite's own call, whose errors SQLAlchemy does not wrap.
+                with suppress(DBAPIError, sqlite3.Error):
                     self._writer.exec_driver_sql("SELECT 1")
                     self._writer.rollback()
                 self._writer.close()
