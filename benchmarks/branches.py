@@ -36,6 +36,10 @@ def measure(rounds: int) -> list[Result]:
             [0.2] * rounds, "200 ms", 1.0,
         ),
         _result(
+            "the same, after the project corrected these lines and took it back", [item.listed_beside for item in found],
+            [0.2] * rounds, "200 ms", None,
+        ),
+        _result(
             f"{LINES:,} corrected lines merged", [item.merged for item in found], [item.written for item in found],
             "the same rows as one action", 2.0,
         ),
@@ -47,7 +51,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def _result(
-    what: str, engine: list[float], peer: list[float], peer_name: str, limit: float, unit: str = "s"
+    what: str, engine: list[float], peer: list[float], peer_name: str, limit: float | None, unit: str = "s"
 ) -> Result:
     ratios = [one / other for one, other in zip(engine, peer, strict=True)]
     return Result(
@@ -96,12 +100,13 @@ class _Round:
             self.lines = [
                 row[0] for row in raw.execute("SELECT id FROM segment ORDER BY id LIMIT ?", (LINES,))
             ]
+        self._correct(branch)
+        self.listed = seconds(lambda: self._list(library, made["id"]))
         # As one action, in the project itself: what the merge is compared with. It is undone at once.
         outcome: list[str] = []
         self.written = seconds(lambda: outcome.append(self._correct(library)))
         engine.undo(library, outcome, OWNER)
-        self._correct(branch)
-        self.listed = seconds(lambda: self._list(library, made["id"]))
+        self.listed_beside = seconds(lambda: self._list(library, made["id"]))
         outcome = []
         self.merged = seconds(
             lambda: outcome.append(

@@ -61,11 +61,12 @@ def differences(
         touched = parting.steps_touched(target, table).keys() | parting.steps_touched(source, table).keys()
         if not touched:
             continue
-        # Of a change both rows are known.
-        unchanged = {key for key in touched if (table.name, key) not in by_place}
+        # Of a change both rows are known; what neither side has any more is no difference.
+        changed = {key: change for key in touched if (change := by_place.get((table.name, key))) is not None}
+        unchanged = touched - changed.keys()
         now, there = (live_rows(side.raw, table, unchanged) for side in (target, source))
-        for key in touched:
-            change = by_place.get((table.name, key))
+        for key in changed.keys() | now.keys() | there.keys():
+            change = changed.get(key)
             after, beside = (change.ours, change.theirs) if change else (now.get(key), there.get(key))
             if is_equal(table, after, beside):
                 continue
