@@ -107,12 +107,15 @@ def test_a_key_that_expires_stops_the_job_at_its_page_and_a_retry_goes_on_from_t
     assert "Loopback refused the key (401)." in row["reason"]
     assert "It stopped at b.png, page 2 of 3. What was done before stays" in row["reason"]
     assert [len(project.readings(page)) for page in pages] == [2, 0, 0]
-    asked = len(provider.asked)
     provider.answers = ["read again"]
     project.run("job.retry", {"job_id": job_id})
     assert project.engine.jobs.run_until_idle(project.library)
-    assert (project.job_row(job_id)["result"]["pages"], len(provider.asked) - asked) == (3, 4)
-    assert project.readings(pages[0]) == ["read", "read"]
+    assert project.job_row(job_id)["result"]["pages"] == 3
+    assert [project.readings(page) for page in pages] == [
+        ["read"] * 2,
+        ["read again"] * 2,
+        ["read again"] * 2,
+    ]
 
 
 def test_a_provider_that_was_never_reached_fails_the_job_and_one_that_goes_away_is_waited_for(
